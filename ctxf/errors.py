@@ -1,0 +1,137 @@
+"""Every exception that ctxf raises on purpose.
+
+    CtxfError
+    ├── InvalidScope (ValueError)      a scope name outside PROTOCOL.md §9
+    ├── InvalidId (ValueError)         not an id, in no accepted spelling
+    ├── ConfigError (ValueError)       a configuration file or variable that cannot be used
+    ├── ArchiveError                   the archive as a whole cannot do what was asked
+    │   └── ArchiveReadOnly            it can be read, not written
+    └── ReadError (LookupError)        one body cannot be given back
+        ├── BodyNotFound               never stored in this scope
+        ├── BodyForgotten              removed on request; the tombstone says when
+        └── BodyDamaged                stored, but the bytes no longer match their hash
+
+Branches follow what a caller can do about it. A message names what happened, where, and the next
+step. Exit codes and HTTP statuses are the edges' business and stand in their own tables.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+__all__ = [
+    "ArchiveError",
+    "ArchiveReadOnly",
+    "BodyDamaged",
+    "BodyForgotten",
+    "BodyNotFound",
+    "ConfigError",
+    "CtxfError",
+    "InvalidId",
+    "InvalidScope",
+    "ReadError",
+]
+
+
+class CtxfError(Exception):
+    """Base of all of them."""
+
+
+class InvalidScope(CtxfError, ValueError):
+    """A scope is 1 to 256 printable ASCII bytes without blanks (PROTOCOL.md §9)."""
+
+    def __init__(self, scope: object) -> None:
+        self.scope = scope
+        super().__init__(f"{scope!r} is no scope: use 1 to 256 printable ASCII characters without blanks")
+
+
+class InvalidId(CtxfError, ValueError):
+    """An id is 12 to 64 hexadecimal digits, or the reference `[[cf:v2:...]]` around them."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        super().__init__(
+            f"{text!r} is no id: give the 12 to 64 hexadecimal digits of a [[cf:v2:...]] reference"
+        )
+
+
+class ConfigError(CtxfError, ValueError):
+    """One field of one configuration source cannot be used.
+
+    `where` is a file path or an environment variable, `line` its 1-based line when known, `field`
+    the dotted name of the field when one is at fault.
+    """
+
+    def __init__(
+        self, where: str, problem: str, *, line: int | None = None, field: str | None = None
+    ) -> None:
+        self.where = where
+        self.line = line
+        self.field = field
+        self.problem = problem
+        place = where if line is None else f"{where}:{line}"
+        super().__init__(f"{place}: {problem}")
+
+
+class ArchiveError(CtxfError):
+    """The archive cannot be opened, read or written.
+
+    `path` is its file, `problem` what is wrong in a few words, `hint` the next step.
+    """
+
+    def __init__(self, path: str, problem: str, hint: str = "") -> None:
+        self.path = path
+        self.problem = problem
+        self.hint = hint
+        super().__init__(f"archive {path}: {problem}" + (f" ({hint})" if hint else ""))
+
+
+class ArchiveReadOnly(ArchiveError):
+    """The archive can be read but takes no new bodies."""
+
+
+class ReadError(CtxfError, LookupError):
+    """One body cannot be given back.
+
+    `suggestions` holds ids of the same scope that the caller may have meant (PROTOCOL.md §9: a miss
+    never tells of another scope).
+    """
+
+    def __init__(self, scope: str, id: str, problem: str, suggestions: Sequence[str] = ()) -> None:
+        self.scope = scope
+        self.id = id
+        self.suggestions = tuple(suggestions)
+        did_you_mean = f"; did you mean {', '.join(self.suggestions)}?" if self.suggestions else ""
+        super().__init__(f"{id}: {problem}{did_you_mean}")
+
+
+class BodyNotFound(ReadError):
+    """No body of this id was ever stored in this scope."""
+
+    def __init__(self, scope: str, id: str, suggestions: Sequence[str] = ()) -> None:
+        problem = (
+            "not in this scope of this archive (a reference made in another scope, by another archive "
+            "or by another tool does not resolve here)"
+        )
+        super().__init__(scope, id, problem, suggestions)
+
+
+class BodyForgotten(ReadError):
+    """The body was removed by `ctxf forget`; `when` is in UTC."""
+
+    def __init__(self, scope: str, id: str, when: datetime) -> None:
+        self.when = when
+        super().__init__(
+            scope, id, f"forgotten on {when:%Y-%m-%d}; only folding the same text again brings it back"
+        )
+
+
+class BodyDamaged(ReadError):
+    """The stored bytes are not the ones that were archived. They are never handed out."""
+
+    def __init__(self, scope: str, id: str, problem: str) -> None:
+        self.problem = problem
+        super().__init__(
+            scope,
+            id,
+            f"damaged in the archive ({problem}); take the archive from a backup or fold the text again",
+        )

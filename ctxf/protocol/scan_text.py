@@ -1,0 +1,149 @@
+"""Finds the live marker lines of text and Markdown (PROTOCOL.md §4).
+
+Text has two states besides live: inside fenced code, and inside a longer HTML comment. Both open and
+close by whole lines without any container context, so taking a body out of the text can never change
+how the lines behind it are read: a block can only close in the state in which it began.
+
+The scanner is fed windows of whole lines and keeps its state between them, so a pipe and a file in
+memory are read by the same code. Lines that hold none of three byte sequences are never looked at:
+they are skipped by `bytes.find`, at the speed of C.
+"""
+
+import re
+from typing import Final
+
+from ctxf.protocol.markers import BOM, HTML_COMMENT, KEYWORD, parse_marker
+from ctxf.protocol.model import Marker
+
+__all__ = ["MAX_LINE_BYTES", "TextScanner", "scan_text"]
+
+# PROTOCOL.md §2: a longer line is plain text. The limit is what lets a stream pass a line on
+# before its end has arrived.
+MAX_LINE_BYTES: Final = 1 << 20
+
+# PROTOCOL.md §4.1: blanks, any number of `>`, then at most one list bullet.
+_PREFIX = rb"[ \t>]*+(?:(?:[-*+]|[0-9]{1,9}+[.)])[ \t]++)?+"
+_FENCE_OPEN = re.compile(_PREFIX + rb"(`{3,}+(?=[^`]*+\Z)|~{3,}+)")
+_FENCE_CLOSE = re.compile(_PREFIX + rb"(`{3,}+|~{3,}+)[ \t]*+\r?\n?\Z")
+_COMMENT_OPEN = re.compile(rb"[ \t]*+<!--")
+
+_COMMENT_HEAD, _COMMENT_TAIL = HTML_COMMENT
+_STARTS = (_COMMENT_HEAD, b"```", b"~~~")
+
+
+class TextScanner:
+    """Scans text in windows of whole lines; only the last window may end without a line end.
+
+    `markers` collects the live ones, `quoted` the begin markers in fenced code or in a longer comment,
+    which do not count but are worth a word to whoever wonders. The caller may empty both lists.
+    """
+
+    def __init__(self) -> None:
+        self.markers: list[Marker] = []
+        self.quoted: list[Marker] = []
+        self._offset = 0  # of the window's first byte in the whole text
+        self._line = 1  # of the byte at _counted
+        self._counted = 0  # in the window: line ends before it are in _line
+        self._fence = b""  # the run that opened the fence we are in
+        self._in_comment = False
+
+    def skip(self, piece: bytes) -> None:
+        """Pass over a piece of a line longer than MAX_LINE_BYTES: it is plain text."""
+        self._offset += len(piece)
+        self._line += piece.count(b"\n")
+
+    def scan(self, window: bytes) -> None:
+        """Read the next window."""
+        self._counted = 0
+        self._scan_lines(window)
+        self._line += window.count(b"\n", self._counted)
+        self._offset += len(window)
+
+    def _scan_lines(self, window: bytes) -> None:
+        position = len(BOM) if self._offset == 0 and window.startswith(BOM) else 0
+        length = len(window)
+        # Where each start sequence stands next: each is searched for once per byte, however they mix.
+        ahead = [-1] * len(_STARTS)
+        while position < length:
+            if self._fence or self._in_comment:
+                resume = (
+                    self._leave_comment(window, position)
+                    if self._in_comment
+                    else self._leave_fence(window, position)
+                )
+                self._note_quoted(window, position, resume)
+                position = resume
+                continue
+            for i, start in enumerate(_STARTS):
+                if ahead[i] < position:
+                    found = window.find(start, position)
+                    ahead[i] = length if found < 0 else found
+            hit = min(ahead)
+            if hit == length:
+                return
+            line_start = max(position, window.rfind(b"\n", position, hit) + 1)
+            position = _line_end(window, hit)
+            if position - line_start <= MAX_LINE_BYTES:
+                self._read_line(window, line_start, position)
+
+    def _read_line(self, window: bytes, start: int, end: int) -> None:
+        """Note the marker that this live line is, or the longer comment or fence that it opens."""
+        if head := _COMMENT_OPEN.match(window, start, end):
+            # From the opener's own hyphens on: `<!-->` is a whole comment (HTML, comment start state).
+            if window.find(_COMMENT_TAIL, head.end() - 2, end) < 0:
+                self._in_comment = True
+            elif marker := self._parse_marker(window, start, end):
+                self.markers.append(marker)
+        elif fence := _FENCE_OPEN.match(window, start, end):
+            self._fence = fence[1]
+
+    def _leave_comment(self, window: bytes, position: int) -> int:
+        """The start of the line behind the comment, or the window's end."""
+        while (tail := window.find(_COMMENT_TAIL, position)) >= 0:
+            line_start = max(position, window.rfind(b"\n", position, tail) + 1)
+            position = _line_end(window, tail)
+            if position - line_start <= MAX_LINE_BYTES:
+                self._in_comment = False
+                return position
+        return len(window)
+
+    def _leave_fence(self, window: bytes, position: int) -> int:
+        """The start of the line behind the fence, or the window's end."""
+        while (run := window.find(self._fence, position)) >= 0:
+            line_start = max(position, window.rfind(b"\n", position, run) + 1)
+            position = _line_end(window, run)
+            close = _FENCE_CLOSE.match(window, line_start, position)
+            if close and close[1].startswith(self._fence) and position - line_start <= MAX_LINE_BYTES:
+                self._fence = b""
+                return position
+        return len(window)
+
+    def _note_quoted(self, window: bytes, start: int, end: int) -> None:
+        while (keyword := window.find(KEYWORD, start, end)) >= 0:
+            line_start = max(start, window.rfind(b"\n", start, keyword) + 1)
+            start = _line_end(window, keyword)
+            marker = self._parse_marker(window, line_start, start)
+            if marker and marker.kind == "begin":
+                self.quoted.append(marker)
+
+    def _parse_marker(self, window: bytes, start: int, end: int) -> Marker | None:
+        marker = parse_marker(window, start, end, offset=self._offset)
+        if marker is None or marker.form != HTML_COMMENT:
+            return None
+        self._line += window.count(b"\n", self._counted, start)
+        self._counted = start
+        return marker._replace(line=self._line)
+
+
+def scan_text(data: bytes) -> TextScanner:
+    """Scan a whole text at once."""
+    scanner = TextScanner()
+    if KEYWORD in data:
+        scanner.scan(data)
+    return scanner
+
+
+def _line_end(window: bytes, position: int) -> int:
+    """The first byte behind the line that `position` is in."""
+    newline = window.find(b"\n", position)
+    return len(window) if newline < 0 else newline + 1
