@@ -5,7 +5,9 @@
     ├── InvalidId (ValueError)         not an id, in no accepted spelling
     ├── ConfigError (ValueError)       a configuration file or variable that cannot be used
     ├── ArchiveError                   the archive as a whole cannot do what was asked
-    │   └── ArchiveReadOnly            it can be read, not written
+    │   ├── ArchiveMissing             there is no archive at this place yet
+    │   ├── ArchiveReadOnly            it can be read, not written
+    │   └── ArchiveDamaged             its file is no longer what SQLite wrote
     └── ReadError (LookupError)        one body cannot be given back
         ├── BodyNotFound               never stored in this scope
         ├── BodyForgotten              removed on request; the tombstone says when
@@ -19,7 +21,9 @@ from collections.abc import Sequence
 from datetime import datetime
 
 __all__ = [
+    "ArchiveDamaged",
     "ArchiveError",
+    "ArchiveMissing",
     "ArchiveReadOnly",
     "BodyDamaged",
     "BodyForgotten",
@@ -83,6 +87,22 @@ class ArchiveError(CtxfError):
         self.problem = problem
         self.hint = hint
         super().__init__(f"archive {path}: {problem}" + (f" ({hint})" if hint else ""))
+
+
+class ArchiveMissing(ArchiveError):
+    """There is no archive at this path; the first fold makes one."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(
+            path, "does not exist", "the first fold makes it; CTXF_ARCHIVE or --archive names another"
+        )
+
+
+class ArchiveDamaged(ArchiveError):
+    """The file is ours but SQLite cannot make sense of it any more."""
+
+    def __init__(self, path: str, problem: str) -> None:
+        super().__init__(path, f"is damaged: {problem}", "keep the file and take the archive from a backup")
 
 
 class ArchiveReadOnly(ArchiveError):
