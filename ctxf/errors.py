@@ -8,6 +8,7 @@
     │   ├── ArchiveMissing             there is no archive at this place yet
     │   ├── ArchiveReadOnly            it can be read, not written
     │   └── ArchiveDamaged             its file is no longer what SQLite wrote
+    ├── TextNotUtf8 (ValueError)       a body that is no text was to go into a str
     └── ReadError (LookupError)        one body cannot be given back
         ├── BodyNotFound               never stored in this scope
         ├── BodyForgotten              removed on request; the tombstone says when
@@ -33,6 +34,7 @@ __all__ = [
     "InvalidId",
     "InvalidScope",
     "ReadError",
+    "TextNotUtf8",
 ]
 
 
@@ -49,7 +51,7 @@ class InvalidScope(CtxfError, ValueError):
 
 
 class InvalidId(CtxfError, ValueError):
-    """An id is 12 to 64 hexadecimal digits, or the reference `[[cf:v2:...]]` around them."""
+    """Neither 6 to 64 hexadecimal digits nor a reference `[[cf:v2:...]]` around them."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -107,6 +109,14 @@ class ArchiveDamaged(ArchiveError):
 
 class ArchiveReadOnly(ArchiveError):
     """The archive can be read but takes no new bodies."""
+
+
+class TextNotUtf8(CtxfError, ValueError):
+    """The body of `id` is not UTF-8, so it cannot stand in a str."""
+
+    def __init__(self, id: str) -> None:
+        self.id = id
+        super().__init__(f"{id}: its body is not UTF-8; restore bytes instead of a str")
 
 
 class ReadError(CtxfError, LookupError):

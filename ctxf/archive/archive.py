@@ -30,7 +30,7 @@ class Archive:
 
     @classmethod
     def open(cls, path: str | os.PathLike[str] | None = None) -> Self:
-        """The archive in the file `path`; by default CTXF_ARCHIVE, under CTXF_HOME, or the user's data directory."""
+        """The archive in the file `path`; by default where `default_archive_path` says."""
         from ctxf.archive.sqlite import SqliteStore  # noqa: PLC0415 - sqlite3 is for who uses a file
 
         return cls(SqliteStore(default_archive_path(os.environ) if path is None else Path(path)))
@@ -118,6 +118,6 @@ class Archive:
 
 def check_scope(scope: str) -> None:
     """Raise InvalidScope unless `scope` is 1 to 256 printable ASCII bytes without blanks (PROTOCOL.md §9)."""
-    is_printable = isinstance(scope, str) and scope.isascii() and scope.isprintable() and " " not in scope
-    if not is_printable or not 1 <= len(scope) <= _MAX_SCOPE_BYTES:
+    is_plain = scope.isascii() and scope.isprintable() and " " not in scope
+    if not is_plain or not 1 <= len(scope) <= _MAX_SCOPE_BYTES:
         raise InvalidScope(scope)

@@ -5,7 +5,7 @@ scopes and ids it has. Ids are prefixes of the SHA-256 of their body, and an id 
 never stands for another body, not even after the body was forgotten.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
@@ -106,7 +106,7 @@ class Store(Protocol):
         """Let go of all resources. A later call opens them again."""
 
 
-def id_candidates(digest: bytes) -> list[str]:
+def id_candidates(digest: bytes) -> Iterator[str]:
     """The ids that a body may have, in the order in which they are tried (PROTOCOL.md §6.1)."""
     digits = digest.hex()
-    return [digits[:length] for length in range(ID_DIGITS, MAX_ID_DIGITS + 1)]
+    return (digits[:length] for length in range(ID_DIGITS, MAX_ID_DIGITS + 1))

@@ -49,7 +49,7 @@ class Encoder:
 
 
 def is_payload_of(body: bytes, encoding: int, data: bytes | None) -> bool:
-    """Whether a payload gives `body` back: the check for who has the body at hand, at the price of no hash."""
+    """Whether a payload gives `body` back: for who has the body at hand, at the price of no hash."""
     if data is None:
         return False
     try:

@@ -27,7 +27,7 @@ def default_archive_path(environ: Mapping[str, str]) -> Path:
 
 
 def file_problem(path: Path) -> str | None:
-    """What keeps `path` from being an archive's file, judged by its kind alone; None when it is missing or fine."""
+    """Why `path` cannot be an archive's file, by its kind alone; None when it is missing or fine."""
     try:
         mode = path.lstat().st_mode
     except FileNotFoundError:

@@ -55,7 +55,7 @@ class Database:
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
-        """A connection inside one immediate transaction: durable when the block ends, undone when it raises."""
+        """A connection in one immediate transaction: durable when the block ends, undone when it raises."""
         with self._locked(), self._translating_errors():
             connection = self._connect(create=True)
             if self._why_read_only:

@@ -45,7 +45,7 @@ class Writer:
             )
 
     def _find(self, body: NewBody) -> tuple[str, bool, bool]:
-        """The body's id in this scope, whether a row has it, and whether the body is there (not forgotten)."""
+        """The body's id in this scope, whether a row has it, and whether it is there (not forgotten)."""
         query = "SELECT sha256, body FROM folds WHERE scope = ? AND id = ?"
         for id in id_candidates(body.digest):
             row = self._execute(query, (self._scope, id)).fetchone()
@@ -65,12 +65,14 @@ class Writer:
         key = self._body_key(body)
         if has_row:
             self._execute(
-                "UPDATE folds SET body = ?, forgotten = NULL, label = ?, created = ? WHERE scope = ? AND id = ?",
+                "UPDATE folds SET body = ?, forgotten = NULL, label = ?, created = ?"
+                " WHERE scope = ? AND id = ?",
                 (key, body.label, self._now, self._scope, id),
             )
         else:
             self._execute(
-                "INSERT INTO folds (scope, id, body, sha256, size, label, created) VALUES (?, ?, ?, ?, ?, ?, ?)",
+                "INSERT INTO folds (scope, id, body, sha256, size, label, created)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?)",
                 (self._scope, id, key, body.digest, len(body.body), body.label, self._now),
             )
         self._size += len(body.body)
