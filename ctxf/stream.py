@@ -57,8 +57,6 @@ class FoldStream:
 
     def feed(self, chunk: bytes) -> list[FoldResult[bytes]]:
         """Take the next bytes; give what can go out."""
-        if self._failed:
-            return [FoldResult(chunk)]
         results: list[FoldResult[bytes]] = []
         for window, is_whole_lines in self._lines.split(chunk):
             results += [FoldResult(window)] if self._failed else self._read(window, is_whole_lines)
