@@ -1,26 +1,31 @@
 """The lines on which the keys of a TOML file stand, which `tomllib` does not tell.
 
-The text has been accepted by `tomllib`, so this is no second parser that could disagree on what is
-valid: it only splits valid TOML into statements, strings and comments taken whole, and notes where
-each key of a statement begins. Keys inside an inline table have the line of the key outside it.
+This is no second parser that could disagree with `tomllib` on what is valid: it only splits TOML into
+statements, strings and comments taken whole, and notes where the key of each begins. Of text that is
+no TOML it makes tokens of some kind, in linear time. Keys inside an inline table have the line of the
+key outside it.
 """
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
-__all__ = ["Key", "key_lines", "line_of"]
+__all__ = ["MAX_KEY_PARTS", "Key", "key_lines", "line_of", "overlong_key"]
 
 Key = tuple[str, ...]
 
+MAX_KEY_PARTS: Final = 8
+_LOCATED_PARTS: Final = 2  # no field lies deeper
+
 # Strings come first and whole, so that nothing inside them is read as syntax. A multi-line string may
-# end in up to two quotes of its own before the closing three.
+# end in up to two quotes of its own before the closing three. One that is never closed is taken to the
+# end as well, else hostile text would be searched again from each of its quotes.
 _TOKEN = re.compile(
     r"""
-      (?P<string> \"{3} (?: \\. | [^\\] )*? \"{3,5}
-                | '{3} .*? '{3,5}
-                | " (?: \\. | [^"\\\n] )* "
-                | ' [^'\n]* ' )
+      (?P<string> \"{3} (?: \\. | [^\\] )*? (?: \"{3,5} | \Z )
+                | '{3} .*? (?: '{3,5} | \Z )
+                | " (?: \\. | [^"\\\n] )*+ "?
+                | ' [^'\n]*+ '? )
     | (?P<comment> \# [^\n]* )
     | (?P<newline> \n )
     | (?P<word> [A-Za-z0-9_-]+ )
@@ -40,7 +45,7 @@ class _Token(NamedTuple):
 def key_lines(text: str) -> dict[Key, int]:
     """The 1-based line of the first appearance of each key of valid TOML, by its path from the top.
 
-    `[a.b]` names `("a",)` and `("a", "b")`; `c = 1` below it names `("a", "b", "c")`.
+    Paths end after two keys: `[a]` gives a line to `("a",)`, `b.c = 1` below it to `("a", "b")`.
     """
     lines: dict[Key, int] = {}
     table: Key = ()
@@ -50,7 +55,7 @@ def key_lines(text: str) -> dict[Key, int]:
             path = table
         else:
             path = table + _leading_key(statement)
-        for length in range(1, len(path) + 1):
+        for length in range(1, min(len(path), _LOCATED_PARTS) + 1):
             lines.setdefault(path[:length], statement[0].line)
     return lines
 
@@ -60,6 +65,22 @@ def line_of(lines: Mapping[Key, int], path: Key) -> int | None:
     for length in range(len(path), 0, -1):
         if (line := lines.get(path[:length])) is not None:
             return line
+    return None
+
+
+def overlong_key(text: str) -> int | None:
+    """The line of the first dotted key of more than MAX_KEY_PARTS parts.
+
+    `tomllib` takes quadratic time for such a key: 40 seconds for one of 64 KiB.
+    """
+    dots = 0
+    for token in _tokens(text):
+        if token.text == ".":
+            dots += 1
+            if dots >= MAX_KEY_PARTS:
+                return token.line
+        elif token.kind not in ("word", "string", "blank"):
+            dots = 0
     return None
 
 

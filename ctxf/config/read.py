@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ctxf.config.fields import FIELDS, REMOVED, TABLES, show_name, show_value
-from ctxf.config.locate import Key, key_lines, line_of
+from ctxf.config.locate import MAX_KEY_PARTS, Key, key_lines, line_of, overlong_key
 from ctxf.config.places import ConfigFile
 from ctxf.errors import ConfigError
 
@@ -181,6 +181,10 @@ def _decode(path: str, data: bytes) -> str:
 def _parse(path: str, text: str) -> dict[str, object]:
     import tomllib  # noqa: PLC0415  # most starts find no file and need no parser
 
+    if line := overlong_key(text):
+        raise ConfigError(
+            path, f"has a key of more than {MAX_KEY_PARTS} parts; no field is that deep", line=line
+        )
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
