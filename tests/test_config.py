@@ -618,7 +618,7 @@ def test_no_parser_is_loaded_without_a_file(home: Home) -> None:
     code = (
         "import sys, pathlib; from ctxf.config import load_settings;"
         f"load_settings(environ={{'HOME': {str(home.root)!r}}}, cwd=pathlib.Path({str(home.cwd)!r}));"
-        "print([m for m in ('tomllib', 'difflib', 'click', 'ctxf.protocol') if m in sys.modules])"
+        "print([m for m in ('tomllib', 'difflib', 'ctxf.config.read', 'ctxf.protocol') if m in sys.modules])"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout == "[]\n"

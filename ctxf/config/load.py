@@ -9,7 +9,6 @@ from typing import Any, Final
 
 from ctxf.config.fields import FIELDS, Settings, show_value
 from ctxf.config.places import ConfigFile, find_files
-from ctxf.config.read import read_file
 from ctxf.errors import ConfigError
 
 __all__ = ["Loaded", "check_settings", "load_settings"]
@@ -82,6 +81,8 @@ class _Layers:
         self.errors: list[ConfigError] = []
 
     def add_file(self, file: ConfigFile) -> None:
+        from ctxf.config.read import read_file  # noqa: PLC0415  # most starts find no file to read
+
         values, errors = read_file(file)
         self.errors += errors
         for found in values:
