@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from typing import AnyStr
 
 from ctxf.archive import Archive, NewBody, Refused
-from ctxf.archive.archive import check_scope
+from ctxf.archive.base import id_candidates
 from ctxf.errors import ArchiveError, CtxfError, TextNotUtf8
 from ctxf.protocol.fold import FoldPlan, FoldRules, KeptMarker, PlannedFold, plan_text, write_folds
 from ctxf.protocol.model import Marker, Reason, Reference
 from ctxf.protocol.restore import Kind, find_loose_references, find_references, restored_pieces
 from ctxf.protocol.savings import DEFAULT_MIN_SAVINGS_TOKENS, CountTokens
+from ctxf.protocol.scopes import DEFAULT_SCOPE, check_scope
 from ctxf.results import (
     Fold,
     FoldResult,
@@ -25,14 +26,14 @@ from ctxf.results import (
     Unresolved,
 )
 
-__all__ = ["Restoration", "Stretch", "fold", "kind_of", "restore", "store_and_write"]
+__all__ = ["Restoration", "Stretch", "fold", "kind_of", "restore", "store_and_write", "view"]
 
 
 def fold(
     text: AnyStr,
     archive: Archive,
     *,
-    scope: str = "default",
+    scope: str = DEFAULT_SCOPE,
     language: str = "text",
     min_savings_tokens: int = DEFAULT_MIN_SAVINGS_TOKENS,
     count_tokens: CountTokens | None = None,
@@ -151,7 +152,7 @@ _DETAILS = {
 
 
 def restore(
-    text: AnyStr, archive: Archive, *, scope: str = "default", language: str | None = None
+    text: AnyStr, archive: Archive, *, scope: str = DEFAULT_SCOPE, language: str | None = None
 ) -> RestoreResult[AnyStr]:
     """Put the exact body in place of every reference of `text` that resolves.
 
@@ -231,6 +232,25 @@ class Restoration:
         if self._only_utf8:
             _check_utf8(id, body)
         return body
+
+
+def view(body: bytes, archive: Archive, scope: str) -> bytes:
+    """A body with the blocks inside it shown folded, as far as the archive has them on their own."""
+    rules = FoldRules(min_savings_tokens=0)
+    plan = plan_text(body, rules)
+    ids = []
+    for planned in plan.folds:
+        id = _id_of(planned.digest, archive, scope)
+        if id is not None:
+            ids.append((planned, id))
+    return write_folds(body, ids, rules)[0]
+
+
+def _id_of(digest: bytes, archive: Archive, scope: str) -> str | None:
+    for id in archive.known_ids(scope, list(id_candidates(digest))):
+        if archive.entry(scope, id).digest == digest:
+            return id
+    return None
 
 
 # A str may hold lone surrogates (json.loads makes them); they go through as the three bytes each.

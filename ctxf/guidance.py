@@ -1,16 +1,13 @@
 """The short instruction that tells an agent how to mark text for folding and how to read it back."""
 
-import re
 import shlex
 from typing import Final
 
-from ctxf.errors import InvalidScope
+from ctxf.protocol.scopes import check_scope
 
 __all__ = ["RECOVERY_COMMAND", "guidance"]
 
 RECOVERY_COMMAND: Final = "ctxf read"
-
-_SCOPE = re.compile(r"[!-~]{1,256}")  # PROTOCOL.md §9
 
 # The example stands in a fence, where markers do not count: folding this text must leave it alone.
 _TEXT: Final = """\
@@ -46,6 +43,5 @@ def guidance(scope: str, recovery: str = RECOVERY_COMMAND) -> str:
     `recovery` is the shell command that reads from the archive, as the agent has to type it; it stands
     in the text as given. The scope is quoted for a POSIX shell. Raises InvalidScope.
     """
-    if not _SCOPE.fullmatch(scope):
-        raise InvalidScope(scope)
+    check_scope(scope)
     return _TEXT.format(command=recovery, scope=shlex.quote(scope))

@@ -9,12 +9,12 @@ whole text, except when storing fails: then the failed batch and everything behi
 from typing import Final
 
 from ctxf.archive import Archive
-from ctxf.archive.archive import check_scope
 from ctxf.folder import Stretch, store_and_write
 from ctxf.protocol.fold import FoldRules, plan_folds
 from ctxf.protocol.model import Marker, Reason
 from ctxf.protocol.pairing import Pairing
 from ctxf.protocol.scan_text import MAX_LINE_BYTES, TextScanner
+from ctxf.protocol.scopes import check_scope
 from ctxf.results import FoldResult
 
 __all__ = ["BATCH_BYTES", "FoldStream"]

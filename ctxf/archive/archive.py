@@ -9,13 +9,13 @@ from typing import Self
 from ctxf.archive.base import Entry, NewBody, Refused, ScopeSummary, Store
 from ctxf.archive.location import default_archive_path
 from ctxf.archive.suggestions import suggest_ids
-from ctxf.errors import BodyNotFound, InvalidScope
+from ctxf.errors import BodyNotFound
 from ctxf.protocol.references import parse_id
+from ctxf.protocol.scopes import check_scope
 
-__all__ = ["Archive", "check_scope"]
+__all__ = ["Archive"]
 
 _PAGE = 500
-_MAX_SCOPE_BYTES = 256
 
 
 class Archive:
@@ -103,6 +103,10 @@ class Archive:
         check_scope(scope)
         return self._store.known(scope, ids)
 
+    def facts(self) -> dict[str, str]:
+        """The state of the store by name, as `ctxf doctor` shows it. Raises ArchiveError."""
+        return self._store.facts()
+
     def close(self) -> None:
         """Let go of the file. A later call opens it again."""
         self._store.close()
@@ -114,10 +118,3 @@ class Archive:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.close()
-
-
-def check_scope(scope: str) -> None:
-    """Raise InvalidScope unless `scope` is 1 to 256 printable ASCII bytes without blanks (PROTOCOL.md §9)."""
-    is_plain = scope.isascii() and scope.isprintable() and " " not in scope
-    if not is_plain or not 1 <= len(scope) <= _MAX_SCOPE_BYTES:
-        raise InvalidScope(scope)

@@ -102,6 +102,9 @@ class Store(Protocol):
     def known_prefix(self, scope: str, prefix: str, limit: int) -> list[str]:
         """At most `limit` ids of the scope that begin with `prefix`, sorted."""
 
+    def facts(self) -> dict[str, str]:
+        """What is worth knowing of the store's state, by name, for `ctxf doctor`; makes no new archive."""
+
     def close(self) -> None:
         """Let go of all resources. A later call opens them again."""
 

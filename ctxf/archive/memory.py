@@ -94,5 +94,8 @@ class MemoryStore:
             ids = list(self._scopes.get(scope, _Scope()).entries)
         return sorted(id for id in ids if id.startswith(prefix))[:limit]
 
+    def facts(self) -> dict[str, str]:
+        return {}
+
     def close(self) -> None:
         """Nothing to let go of."""

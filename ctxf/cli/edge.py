@@ -1,21 +1,19 @@
 """What every command has in common: its options, its settings, its archive."""
 
 import os
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
 import click
 
-from ctxf.archive import Archive
-from ctxf.config import Settings, load_settings
+from ctxf.config import Loaded, Settings, check_settings
+from ctxf.protocol.scopes import is_conversation_scope, is_scope
 
 __all__ = ["CommonOptions", "common_options", "scope_capacity"]
 
 _F = TypeVar("_F", bound=Callable[..., Any])
-_CONVERSATION_SCOPE: Final = re.compile(r"c-[0-9a-f]{32}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,17 +28,25 @@ class CommonOptions:
 
     def settings(self, **options: object) -> Settings:
         """The settings that hold here; `options` are more fields of Settings. Raises ConfigError."""
-        return load_settings(
+        loaded = self.check(**options)
+        if loaded.errors:
+            raise loaded.errors[0]
+        return loaded.settings
+
+    def check(self, **options: object) -> Loaded:
+        """The same with where each was set, and everything that is wrong collected."""
+        return check_settings(
             environ=os.environ,
             cwd=Path.cwd(),
             config_file=Path(self.config) if self.config else None,
             options={"archive": self.archive, "scope": self.scope, **options},
-        ).settings
+        )
 
-    @staticmethod
-    def open_archive(settings: Settings) -> Archive:
-        """The archive that the settings name."""
-        return Archive.open(settings.archive)
+
+def _checked_scope(_ctx: click.Context, _option: click.Parameter, value: str | None) -> str | None:
+    if value is not None and not is_scope(value):
+        raise click.BadParameter("use 1 to 256 printable ASCII characters without blanks")
+    return value
 
 
 def common_options(function: _F) -> _F:
@@ -61,7 +67,12 @@ def common_options(function: _F) -> _F:
     collect.__doc__ = function.__doc__
     options = (
         click.option("--archive", metavar="PATH", help="The archive's file (CTXF_ARCHIVE)."),
-        click.option("--scope", metavar="NAME", help="The scope to work in (CTXF_SCOPE); `default` by default."),
+        click.option(
+            "--scope",
+            metavar="NAME",
+            callback=_checked_scope,
+            help="The scope to work in (CTXF_SCOPE) [default].",
+        ),
         click.option("--config", metavar="FILE", help="Read this file instead of the user's configuration."),
         click.option("-q", "--quiet", is_flag=True, help="Say nothing but errors."),
         click.option("-v", "--verbose", is_flag=True, help="Say more."),
@@ -76,6 +87,6 @@ def common_options(function: _F) -> _F:
 
 def scope_capacity(scope: str, settings: Settings, capacity: int | None) -> int | None:
     """How many bytes the scope may hold: what was asked for, else the limit of a conversation's scope."""
-    if capacity is None and _CONVERSATION_SCOPE.fullmatch(scope):
+    if capacity is None and is_conversation_scope(scope):
         return settings.max_session_bytes
     return capacity

@@ -5,11 +5,15 @@ import os
 import signal
 import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import FrameType
 
-__all__ = ["FileChanged", "cleaning_up_on_signals", "output_paths", "read_file", "replace_file"]
+import click
+
+from ctxf.cli.terminal import escape
+
+__all__ = ["FileChanged", "cleaning_up_on_signals", "file_targets", "read_file", "replace_file"]
 
 
 class FileChanged(OSError):
@@ -48,22 +52,35 @@ def replace_file(path: Path, data: bytes, *, expected: os.stat_result | None = N
         raise
 
 
-def output_paths(files: list[str], directory: str) -> list[Path]:
-    """Where each file goes in `directory`: its relative path is kept.
+def file_targets(files: Sequence[str], *, in_place: bool, output_dir: str | None) -> list[Path] | None:
+    """Where each of `files` goes; None is stdout. Raises click.UsageError before anything is written."""
+    if in_place and output_dir:
+        raise click.UsageError("Only one of --in-place and --output-dir can be used.")
+    if not in_place and not output_dir:
+        if len(files) > 1:
+            raise click.UsageError("Many FILEs need --in-place or --output-dir.")
+        return None
+    if not files or "-" in files:
+        raise click.UsageError("--in-place and --output-dir need the name of a FILE.")
+    if in_place:
+        return [Path(file) for file in files]
+    return _paths_below(files, str(output_dir))
 
-    Raises ValueError for a path that leads out of the directory, and where two would be one.
-    """
+
+def _paths_below(files: Sequence[str], directory: str) -> list[Path]:
+    """Each file's relative path below `directory`; none leads out of it, no two are one."""
     paths: dict[Path, str] = {}
     for file in files:
+        name = escape(file)
         relative = Path(file)
         if relative.is_absolute() or ".." in relative.parts:
-            raise ValueError(f"{file}: --output-dir takes relative paths without '..'")
+            raise click.UsageError(f"{name}: --output-dir takes relative paths without '..'.")
         path = Path(directory) / relative
         if path in paths:
-            raise ValueError(f"{paths[path]} and {file} would both become {path}")
+            raise click.UsageError(f"{escape(paths[path])} and {name} would both become {escape(str(path))}.")
         with contextlib.suppress(OSError):
             if os.path.samefile(path, file):
-                raise ValueError(f"{file} would become itself; use --in-place for that")
+                raise click.UsageError(f"{name} would become itself; use --in-place for that.")
         paths[path] = file
     return list(paths)
 

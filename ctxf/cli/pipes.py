@@ -1,9 +1,9 @@
 """Bytes in and bytes out, through file descriptors: no text mode, no locale, no second buffer."""
 
+import contextlib
 import os
 import select
 import sys
-from collections.abc import Iterator
 from typing import Final
 
 __all__ = ["CHUNK_BYTES", "Input", "Output", "is_terminal"]
@@ -29,14 +29,17 @@ class Input:
         else:
             self._descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
 
-    def chunks(self) -> Iterator[bytes]:
-        """What is there, up to 1 MiB at a time, until the end."""
-        while chunk := self._read():
-            yield chunk
+    def read_chunk(self) -> bytes:
+        """What is there, up to 1 MiB; empty at the end."""
+        while True:
+            try:
+                return os.read(self._descriptor, CHUNK_BYTES)
+            except BlockingIOError:
+                select.select([self._descriptor], [], [])
 
-    def read(self) -> bytes:
+    def read_all(self) -> bytes:
         """All of it."""
-        return b"".join(self.chunks())
+        return b"".join(iter(self.read_chunk, b""))
 
     def is_waiting(self, seconds: float) -> bool:
         """Whether for `seconds` nothing more comes in; never for a file."""
@@ -51,13 +54,6 @@ class Input:
         """Close the file; stdin stays open."""
         if not self._is_stdin:
             os.close(self._descriptor)
-
-    def _read(self) -> bytes:
-        while True:
-            try:
-                return os.read(self._descriptor, CHUNK_BYTES)
-            except BlockingIOError:
-                select.select([self._descriptor], [], [])
 
 
 class Output:
@@ -106,7 +102,5 @@ def _widen_pipe(descriptor: int) -> None:
     if sys.platform == "linux":
         import fcntl  # noqa: PLC0415 - Unix only
 
-        try:
+        with contextlib.suppress(OSError):  # no pipe, or more than this user may have
             fcntl.fcntl(descriptor, _F_SETPIPE_SZ, CHUNK_BYTES)
-        except OSError:
-            pass  # no pipe, or more than this user may have

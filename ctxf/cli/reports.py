@@ -1,13 +1,14 @@
 """What fold and restore say on stderr when they are done."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ctxf.cli.status import Status, status_of, worst
 from ctxf.cli.terminal import count, escape, say, size
-from ctxf.errors import ArchiveError, InvalidId
+from ctxf.errors import ArchiveError
+from ctxf.folder import Restoration
 from ctxf.protocol.model import Reason
-from ctxf.results import Fold, FoldResult, Kept, LooseReference, RestoreResult, Unresolved
+from ctxf.results import Fold, FoldResult, Kept, LooseReference
 
 __all__ = ["FoldReport", "report_restore"]
 
@@ -17,7 +18,7 @@ _NOT_DONE = (Reason.ARCHIVE, Reason.CAPACITY, Reason.PARSER)
 
 @dataclass(slots=True)
 class FoldReport:
-    """Adds up the results of a fold. It stays small however long the input: only the first kept blocks are listed."""
+    """Adds up the results of a fold; small however long the input: only the first kept blocks are listed."""
 
     place: str = ""  # a prefix for messages when there are several files
     verbose: bool = False
@@ -44,11 +45,11 @@ class FoldReport:
             for kept in result.kept:
                 say(f"{self.place}line {kept.line}: {escape(kept.label)} kept: {kept.detail}")
 
-    def say(self) -> None:
+    def say(self, *, quiet: bool) -> None:
         """The one line that a person wants; nothing where nothing was marked, unless asked for more."""
         if self.failure is not None:
             say(f"{self.place}{escape(str(self.failure))}; the text went through as it came")
-        if self.folds or self.kept or self.verbose:
+        if not quiet and (self.folds or self.kept or self.verbose):
             say(f"{self.place}{self._summary()}")
 
     def _summary(self) -> str:
@@ -68,23 +69,26 @@ def _describe_fold(fold: Fold) -> str:
     )
 
 
-def report_restore(
-    restored: int, unresolved: Iterable[Unresolved], loose: Iterable[LooseReference], *, verbose: bool, place: str = ""
-) -> Status:
-    """Say what did not resolve; the exit status for it."""
+def report_restore(restoration: Restoration, *, quiet: bool, verbose: bool, place: str = "") -> Status:
+    """Say what did not resolve and what is no reference; the exit status for it."""
     status = Status.DONE
-    archive_failures = set()
-    for one in unresolved:
+    said = set()
+    for one in restoration.unresolved:
         status = worst(status, status_of(one.error))
-        if isinstance(one.error, ArchiveError) and str(one.error) in archive_failures:
-            continue
-        archive_failures.add(str(one.error))
-        say(f"{place}line {one.line}: {escape(one.label)} stays folded: {escape(str(one.error))}")
-    loose = list(loose)
+        problem = str(one.error)
+        if isinstance(one.error, ArchiveError) and problem in said:
+            continue  # one archive that cannot be read is one message, not one for each reference
+        said.add(problem)
+        say(f"{place}line {one.line}: {escape(one.label)} stays folded: {escape(problem)}")
+    if not quiet:
+        _say_loose(restoration.loose, place)
+        if verbose:
+            say(f"{place}{count(len(restoration.restored), 'block')} restored")
+    return status
+
+
+def _say_loose(loose: Sequence[LooseReference], place: str) -> None:
     for reference in loose[:_MOST]:
         say(f"{place}line {reference.line}: [[cf:v2:{reference.id}]] stands outside a block: left as text")
     if len(loose) > _MOST:
         say(f"{place}{len(loose) - _MOST:,} more references outside a block: left as text")
-    if verbose:
-        say(f"{place}{count(restored, 'block')} restored")
-    return status

@@ -1,5 +1,6 @@
 """What a person reads: messages on stderr, sizes, and text made harmless for a terminal."""
 
+import contextlib
 import sys
 import unicodedata
 
@@ -12,14 +13,12 @@ def say(message: str) -> None:
     """One line on stderr; characters that its encoding lacks are escaped."""
     if sys.stderr is None:
         return
-    try:
+    with contextlib.suppress(OSError):  # nobody can be told that nobody can be told
         print(f"ctxf: {message}", file=sys.stderr)
-    except OSError:
-        pass  # nobody can be told that nobody can be told
 
 
 def escape(text: str) -> str:
-    """`text` with control, format, surrogate and separator characters as `\\u....`: it cannot drive a terminal.
+    """`text` with control, format, surrogate and separator characters as `\\u....`, harmless on a terminal.
 
     Format characters include the bidirectional overrides, which show other text than is there.
     """

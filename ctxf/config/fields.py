@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
+from ctxf.protocol.scopes import is_scope
+
 __all__ = ["FIELDS", "REMOVED", "TABLES", "Field", "Settings", "show_name", "show_value"]
 
 
@@ -56,7 +58,6 @@ class Field:
 # An SQLite integer; without the limit a typing error would surface as an error of the archive.
 _MAX_INTEGER: Final = 2**63 - 1
 _DIGITS = re.compile(r"[0-9]{1,19}")
-_SCOPE = re.compile(r"[!-~]{1,256}")  # PROTOCOL.md §9
 _BOOLEANS: Final = {"1": True, "true": True, "0": False, "false": False}
 
 
@@ -92,7 +93,7 @@ _TEXT: Final = Kind("a string that is not empty", _is_text)
 _PATH: Final = Kind("a path", _is_path)
 _SCOPE_NAME: Final = Kind(
     "1 to 256 printable ASCII characters without blanks",
-    lambda value: isinstance(value, str) and _SCOPE.fullmatch(value) is not None,
+    lambda value: isinstance(value, str) and is_scope(value),
 )
 
 FIELDS: Final = MappingProxyType(

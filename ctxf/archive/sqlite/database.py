@@ -69,6 +69,17 @@ class Database:
                     connection.execute("ROLLBACK")
                 raise
 
+    def facts(self) -> dict[str, str]:
+        """What `ctxf doctor` tells of the file, without making one. Raises as `reading` does."""
+        with self.reading() as connection:
+            facts = {
+                "schema": str(self._schema_version(connection)),
+                "journal": str(connection.execute("PRAGMA journal_mode").fetchone()[0]),
+            }
+            if self._why_read_only:
+                facts["read-only"] = self._why_read_only
+            return facts
+
     def close(self) -> None:
         """Close the connection of this process; the last one to close leaves a single file."""
         with self._locked():

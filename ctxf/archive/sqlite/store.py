@@ -151,6 +151,9 @@ class SqliteStore:
         with self._database.reading() as connection:
             return [id for (id,) in connection.execute(query, (scope, prefix, prefix + "g", limit))]
 
+    def facts(self) -> dict[str, str]:
+        return self._database.facts()
+
     def close(self) -> None:
         self._database.close()
 
