@@ -34,12 +34,14 @@ def command(*, common: CommonOptions) -> int:
     del common  # the demo has an archive and a scope of its own
     original = resources.files("ctxf").joinpath("data/demo.md").read_bytes()
     output = Output()
-    with tempfile.TemporaryDirectory(prefix="ctxf-demo-") as directory:
-        with Archive.open(Path(directory) / "archive.db") as archive:
-            result = fold(original, archive, scope=_SCOPE)
-            is_exact = restore(result.text, archive, scope=_SCOPE).text == original
-            for line in _story(original, result, archive, is_exact):
-                output.write(line.encode() + b"\n")
+    with (
+        tempfile.TemporaryDirectory(prefix="ctxf-demo-") as directory,
+        Archive.open(Path(directory) / "archive.db") as archive,
+    ):
+        result = fold(original, archive, scope=_SCOPE)
+        is_exact = restore(result.text, archive, scope=_SCOPE).text == original
+        for line in _story(original, result, archive, is_exact):
+            output.write(line.encode() + b"\n")
     output.flush()
     return Status.DONE if is_exact else Status.DAMAGED
 
@@ -70,7 +72,7 @@ def _story(original: bytes, result: FoldResult[bytes], archive: Archive, is_exac
         "$ ctxf restore folded.md | cmp - notes.md",
         "Every byte is back." if is_exact else "NOT the same bytes: please report this.",
         "",
-        f"About {result.tokens_saved:,} tokens (estimated) are saved in every request that carries these notes.",
+        f"Saves about {result.tokens_saved:,} tokens (estimated) in every request that carries these notes.",
     ]
 
 
