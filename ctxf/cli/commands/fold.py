@@ -97,7 +97,9 @@ class _Job:
         """Fold as the text flows by; when something fails, what is held back still goes out."""
         source, output, report = Input(file), Output(), FoldReport(verbose=self.common.verbose)
         rules = FoldRules(self.settings.min_savings_tokens)
-        stream = FoldStream(self.archive, self.settings.scope, rules, capacity=self.capacity)
+        stream = FoldStream(
+            self.archive, self.settings.scope, rules, capacity=self.capacity, reread=source.reread()
+        )
         failure: OSError | None = None
         while True:
             try:
