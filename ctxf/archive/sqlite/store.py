@@ -1,14 +1,17 @@
 """The store of `ctxf.archive.base` on SQLite."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ctxf.archive.base import Entry, NewBody, Refused, ScopeSummary, id_candidates
 from ctxf.archive.codec import DamagedPayload, Encoder, Payload, decode, is_payload_of
 from ctxf.archive.sqlite.database import Database
 from ctxf.archive.sqlite.writer import Writer
 from ctxf.errors import ArchiveDamaged, ArchiveMissing, BodyDamaged, BodyForgotten, BodyNotFound
+
+if TYPE_CHECKING:
+    from datetime import datetime
 
 __all__ = ["SqliteStore"]
 
@@ -168,5 +171,7 @@ def _entry(row: tuple[int, str, bytes, bytes, int, int, int | None]) -> Entry:
     return Entry(position, id, digest, label, size, _time(created))
 
 
-def _time(milliseconds: int) -> datetime:
+def _time(milliseconds: int) -> "datetime":
+    from datetime import UTC, datetime  # noqa: PLC0415 - a plain read needs no dates
+
     return datetime.fromtimestamp(milliseconds / 1000, UTC)
