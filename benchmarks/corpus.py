@@ -8,10 +8,58 @@ from typing import Final
 __all__ = ["MAKERS", "marked_text", "write_corpus"]
 
 _WORDS: Final = (
-    "the of and to in is that for it as was with be by on not he his but at are this have from or had an "
-    "they which one you were all her she there would their we him been has when who will no more if out so "
-    "said what up its about into than them can only other new some could time these two may then do first"
-).split()
+    *(
+        "the",
+        "of",
+        "and",
+        "to",
+        "in",
+        "is",
+        "that",
+        "for",
+        "it",
+        "as",
+        "was",
+        "with",
+        "be",
+        "by",
+        "on",
+        "not",
+    ),
+    *("he", "but", "at", "are", "this", "have", "from", "or", "had", "an", "they", "which", "one", "you"),
+    *(
+        "were",
+        "all",
+        "there",
+        "would",
+        "their",
+        "when",
+        "who",
+        "will",
+        "no",
+        "more",
+        "if",
+        "out",
+        "so",
+        "said",
+    ),
+    *(
+        "what",
+        "about",
+        "into",
+        "than",
+        "them",
+        "can",
+        "only",
+        "other",
+        "new",
+        "some",
+        "could",
+        "time",
+        "these",
+    ),
+    *("timeout", "router", "request", "branch", "retry", "cache", "thread", "signal", "buffer", "handler"),
+)
 _PERIOD: Final = 4 << 20
 
 
@@ -42,7 +90,8 @@ def _markdown(rng: random.Random) -> Iterator[str]:
 def _html(rng: random.Random) -> Iterator[str]:
     while True:
         comment = f"<!-- {rng.choice(_WORDS)} -->" if rng.random() < 0.05 else ""
-        yield f'<div class="{rng.choice(_WORDS)}"><p>{_sentence(rng)} <b>{_sentence(rng)}</b></p>{comment}</div>\n'
+        text = f"<p>{_sentence(rng)} <b>{_sentence(rng)}</b></p>"
+        yield f'<div class="{rng.choice(_WORDS)}">{text}{comment}</div>\n'
 
 
 MAKERS: Final[dict[str, Callable[[random.Random], Iterator[str]]]] = {

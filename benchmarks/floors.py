@@ -1,4 +1,4 @@
-"""The least that the same bytes can cost: bare hashlib, zstd and sqlite3, the same tables, the same durability."""
+"""The least that the same bytes can cost: bare hashlib, zstd and sqlite3, same tables, same durability."""
 
 import hashlib
 import os
@@ -52,7 +52,8 @@ class FloorArchive:
             ).lastrowid
             id = digest.hexdigest()[:12]
             execute(
-                "INSERT INTO folds (scope, id, body, sha256, size, label, created) VALUES (1, ?, ?, ?, ?, x'', 0)",
+                "INSERT INTO folds (scope, id, body, sha256, size, label, created)"
+                " VALUES (1, ?, ?, ?, ?, x'', 0)",
                 (id, key, digest.digest(), len(body)),
             )
             ids.append(id)
@@ -65,7 +66,8 @@ class FloorArchive:
     def get(self, id: str) -> bytes:
         """Select, decompress, hash."""
         payload, digest = self._connection.execute(
-            "SELECT b.payload, f.sha256 FROM folds f JOIN bodies b ON b.key = f.body WHERE f.scope = 1 AND f.id = ?",
+            "SELECT b.payload, f.sha256 FROM folds f JOIN bodies b ON b.key = f.body"
+            " WHERE f.scope = 1 AND f.id = ?",
             (id,),
         ).fetchone()
         body = ZstdDecompressor().decompress(payload)

@@ -1,6 +1,5 @@
 """Measuring in pairs: floor and product take turns in one run, so that both see the same machine."""
 
-import os
 import statistics
 import subprocess
 import sys
@@ -11,7 +10,8 @@ from pathlib import Path
 
 __all__ = ["Row", "Sample", "command_sample", "compare", "function_sample"]
 
-CTXF = (sys.executable, "-m", "ctxf")
+# The installed command, as people start it.
+CTXF = (str(Path(sys.executable).with_name("ctxf")),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,17 +86,22 @@ def function_sample(function: Callable[[], object]) -> Sample:
     return Sample(time.perf_counter() - start)
 
 
+# A process starts out as a copy of its parent, whose memory then counts as its own peak: so a small
+# process starts it, and prints seconds, peak and status.
+_LAUNCHER = """
+import os, subprocess, sys, time
+start = time.perf_counter()
+process = subprocess.Popen(sys.argv[3:], stdin=open(sys.argv[1], "rb"), stdout=open(sys.argv[2], "wb"))
+_, status, usage = os.wait4(process.pid, 0)
+print(time.perf_counter() - start, usage.ru_maxrss, os.waitstatus_to_exitcode(status))
+"""
+
+
 def command_sample(argv: Sequence[str], *, source: Path, target: Path, environ: dict[str, str]) -> Sample:
     """One process from file to file; fails loudly when the command does."""
-    with source.open("rb") as stdin, target.open("wb") as stdout:
-        start = time.perf_counter()
-        process = subprocess.Popen(argv, stdin=stdin, stdout=stdout, stderr=subprocess.PIPE, env=environ)
-        _, status, usage = os.wait4(process.pid, 0)
-        seconds = time.perf_counter() - start
-        process.returncode = os.waitstatus_to_exitcode(status)
-    assert process.stderr is not None
-    message = process.stderr.read()
-    process.stderr.close()
-    if process.returncode != 0:
-        raise RuntimeError(f"{' '.join(argv)} ended with {process.returncode}: {message.decode()}")
-    return Sample(seconds, usage.ru_maxrss)
+    launcher = (sys.executable, "-I", "-S", "-c", _LAUNCHER, str(source), str(target), *argv)
+    done = subprocess.run(launcher, capture_output=True, text=True, env=environ, check=True)
+    seconds, peak, status = done.stdout.split()
+    if status != "0":
+        raise RuntimeError(f"{' '.join(argv)} ended with {status}: {done.stderr}")
+    return Sample(float(seconds), int(peak))
