@@ -66,7 +66,10 @@ class _Commands(click.Group):
             formatter.write_dl(list(_COMMANDS.items()))
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        return super().parse_args(ctx, _with_command(args))
+        named = _with_command(args)
+        if ctx.resilient_parsing and named[0] not in args:
+            named = []  # the shell completes a word, and the command's name may be the one
+        return super().parse_args(ctx, named)
 
 
 def _with_command(args: list[str]) -> list[str]:
