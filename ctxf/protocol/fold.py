@@ -1,25 +1,36 @@
 """Decides what folds, and writes the folded text (PROTOCOL.md §7).
 
-Plan, then commit: `plan_folds` says which bodies to store and changes nothing; once the caller has
-stored them, `write_folds` puts references to them into the text.
+Plan, then commit: `plan_text` and `plan_folds` say which bodies to store and change nothing; once the
+caller has stored them, `write_folds` puts references to them into the text.
 """
 
-from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from ctxf.protocol.model import Block, Marker, Reason
+from ctxf.protocol.pairing import pair
 from ctxf.protocol.references import (
     ID_DIGITS,
-    LONGEST_REFERENCE,
+    REFERENCE_HEAD,
     body_digest,
     parse_reference_line,
     reference_line,
 )
+from ctxf.protocol.restore import Kind, find_references
 from ctxf.protocol.savings import DEFAULT_MIN_SAVINGS_TOKENS, CountTokens, tokens_saved
+from ctxf.protocol.scan_text import scan_text
 
-__all__ = ["MAX_DEPTH", "FoldPlan", "FoldRules", "KeptMarker", "PlannedFold", "plan_folds", "write_folds"]
+__all__ = [
+    "MAX_DEPTH",
+    "FoldPlan",
+    "FoldRules",
+    "KeptMarker",
+    "PlannedFold",
+    "plan_folds",
+    "plan_text",
+    "write_folds",
+]
 
 # PROTOCOL.md §5.4: it bounds what is archived for one byte of text.
 MAX_DEPTH: Final = 16
@@ -56,36 +67,35 @@ class KeptMarker(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class FoldPlan:
-    """`folds` in text order, none inside another, and the blocks that stay."""
+    """`folds` in text order, none inside another, and the markers whose blocks stay, in text order."""
 
     folds: tuple[PlannedFold, ...]
     kept: tuple[KeptMarker, ...]
 
 
+def plan_text(text: bytes, rules: FoldRules) -> FoldPlan:
+    """Choose the blocks of a whole text that fold (PROTOCOL.md §4, §5, §7)."""
+    scan = scan_text(text)
+    pairing = pair(scan.markers, len(text))
+    left = pairing.left + [(marker, Reason.FENCED) for marker in scan.quoted]
+    return plan_folds(text, pairing.blocks, left, rules)
+
+
 def plan_folds(
-    text: bytes, blocks: Sequence[Block], void: Iterable[Block], rules: FoldRules, *, offset: int = 0
+    text: bytes,
+    blocks: Sequence[Block],
+    left: Iterable[tuple[Marker, Reason]],
+    rules: FoldRules,
+    *,
+    offset: int = 0,
 ) -> FoldPlan:
-    """Choose the blocks that fold.
+    """Choose the ones of `blocks` (closed, ordered by their ends) that fold.
 
-    `text` are the bytes from `offset` on that hold all `blocks` (closed, ordered by their ends) and
-    all `void` ones, which fold never but may be references.
+    `text` are the bytes from `offset` on that hold them all; `left` are the markers that pairing has
+    ruled out already.
     """
-
-    def body_of(block: Block) -> bytes:
-        return text[block.begin.end - offset : block.end.start - offset]
-
-    def is_reference(block: Block) -> bool:
-        if block.size > len(block.begin.indent) + LONGEST_REFERENCE:
-            return False  # without a look at the body: most are long
-        return parse_reference_line(block.begin, body_of(block), wrapped=rules.wrapped) is not None
-
-    references = sorted(block.begin.start for block in (*blocks, *void) if is_reference(block))
-
-    def references_in(block: Block) -> int:
-        return bisect_left(references, block.end.start) - bisect_left(references, block.begin.start)
-
     folds: list[tuple[PlannedFold, list[PlannedFold]]] = []
-    kept: list[KeptMarker] = []
+    kept = [KeptMarker(marker, reason) for marker, reason in left]
     around: list[int] = []  # where the blocks around the current one begin
     for block in reversed(blocks):  # backwards, so that a block comes before those inside it
         start = block.begin.start
@@ -93,33 +103,42 @@ def plan_folds(
             around.pop()
         around.append(start)
         inner = folds[-1][1] if folds and folds[-1][0].block.begin.start < start else None
-
-        reason = saved = None
-        if inside := references_in(block):
-            if inside == 1 and is_reference(block):
-                continue
-            reason = Reason.HOLDS_REFERENCE
-        elif len(around) > MAX_DEPTH:
-            reason = Reason.TOO_DEEP
-        else:
-            body = body_of(block)
-            line = reference_line(block.begin, _SAMPLE_ID, wrapped=rules.wrapped)
-            saved = tokens_saved(body, line, rules.count_tokens)
-            if saved < rules.min_savings_tokens or len(body) <= len(line):
-                reason = Reason.TOO_SMALL
+        verdict = (
+            _plan_block(text, block, rules, offset)
+            if len(around) <= MAX_DEPTH
+            else KeptMarker(block.begin, Reason.TOO_DEEP)
+        )
+        if isinstance(verdict, PlannedFold):
+            if inner is None:
+                folds.append((verdict, []))
             else:
-                fold = PlannedFold(block, body, body_digest(body), saved)
-                if inner is None:
-                    folds.append((fold, []))
-                else:
-                    inner.append(fold)
-        if reason and inner is None:
-            kept.append(KeptMarker(block.begin, reason, saved))
+                inner.append(verdict)
+        elif verdict is not None and inner is None:
+            kept.append(verdict)
 
     return FoldPlan(
         folds=tuple(fold._replace(inner=tuple(reversed(inner))) for fold, inner in reversed(folds)),
-        kept=tuple(reversed(kept)),
+        kept=tuple(sorted(kept, key=lambda one: one.marker.start)),
     )
+
+
+def _plan_block(text: bytes, block: Block, rules: FoldRules, offset: int) -> PlannedFold | KeptMarker | None:
+    """How a block would fold alone, or why not (PROTOCOL.md §7.1); None for a reference block."""
+    begin, end = block
+    body = text[begin.end - offset : end.start - offset]
+    if REFERENCE_HEAD in body:
+        # With its markers, and by every rule: what is folded as text may be restored as source.
+        references = find_references(text[begin.start - offset : end.end - offset], Kind.UNKNOWN)
+        head = begin.end - begin.start
+        if any((one.start, one.end) == (head, head + len(body)) for one in references):
+            return None
+        if references:
+            return KeptMarker(begin, Reason.HOLDS_REFERENCE)
+    line = reference_line(begin, _SAMPLE_ID, wrapped=rules.wrapped)
+    saved = tokens_saved(body, line, rules.count_tokens)
+    if saved < rules.min_savings_tokens or len(body) <= len(line):
+        return KeptMarker(begin, Reason.TOO_SMALL, saved)
+    return PlannedFold(block, body, body_digest(body), saved)
 
 
 def write_folds(

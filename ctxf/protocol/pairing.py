@@ -22,13 +22,12 @@ _Key = tuple[bytes, CommentForm]
 class Pairing:
     """Collects `blocks` (closed, by end marker) and `left` (the markers that open or close none, and why).
 
-    A void block stands in `left` by its begin marker, and whole in `void`: it may still be a reference.
-    The caller may empty `void` and `left`, and takes settled blocks away with `take_settled`.
+    A block that was closed and became void stands in `left` by its begin marker. The caller may empty
+    `left`, and takes settled blocks away with `take_settled`.
     """
 
     def __init__(self) -> None:
         self.blocks: list[Block] = []
-        self.void: list[Block] = []
         self.left: list[tuple[Marker, Reason]] = []
         self._open: deque[Marker] = deque()
         self._count: Counter[_Key] = Counter()  # open begins per label and form: no end scans the stack
@@ -81,9 +80,7 @@ class Pairing:
             if _key(begin) == key:
                 break
         while self.blocks and self.blocks[-1].begin.start > begin.start:
-            block = self.blocks.pop()
-            self.void.append(block)
-            self.left.append((block.begin, Reason.CROSSING))
+            self.left.append((self.blocks.pop().begin, Reason.CROSSING))
 
     def _drop(self, begin: Marker) -> None:
         key = _key(begin)
