@@ -122,6 +122,8 @@ class TextScanner:
         while (keyword := window.find(KEYWORD, start, end)) >= 0:
             line_start = max(start, window.rfind(b"\n", start, keyword) + 1)
             start = _line_end(window, keyword)
+            if start - line_start > MAX_LINE_BYTES:
+                continue
             marker = self._parse_marker(window, line_start, start)
             if marker and marker.kind == "begin":
                 self.quoted.append(marker)
