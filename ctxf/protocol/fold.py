@@ -4,7 +4,8 @@ Plan, then commit: `plan_text` and `plan_folds` say which bodies to store and ch
 caller has stored them, `write_folds` puts references to them into the text.
 """
 
-from collections.abc import Iterable, Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -116,10 +117,18 @@ def plan_folds(
         elif verdict is not None and inner is None:
             kept.append(verdict)
 
-    return FoldPlan(
-        folds=tuple(fold._replace(inner=tuple(reversed(inner))) for fold, inner in reversed(folds)),
-        kept=tuple(sorted(kept, key=lambda one: one.marker.start)),
-    )
+    planned = tuple(fold._replace(inner=tuple(reversed(inner))) for fold, inner in reversed(folds))
+    kept.sort(key=lambda one: one.marker.start)
+    return FoldPlan(planned, tuple(_outside(kept, planned)))
+
+
+def _outside(kept: Iterable[KeptMarker], folds: Sequence[PlannedFold]) -> Iterator[KeptMarker]:
+    """Those of `kept` that will still be seen: a marker inside a folded body is worth no word."""
+    begins = [fold.block.begin.start for fold in folds]
+    for one in kept:
+        before = bisect_left(begins, one.marker.start)
+        if before == 0 or folds[before - 1].block.end.start < one.marker.start:
+            yield one
 
 
 def _plan_block(text: bytes, block: Block, rules: FoldRules, offset: int) -> PlannedFold | KeptMarker | None:
