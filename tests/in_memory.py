@@ -1,4 +1,4 @@
-"""Folds and restores on the protocol core alone, with a dict for an archive: the protocol's tests run on it."""
+"""Folds and restores on the protocol core alone, with a dict for an archive, for the protocol's tests."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field

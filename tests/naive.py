@@ -64,7 +64,7 @@ class Folded:
 
 def lines_of(text: bytes) -> list[Line]:
     """§2.2, §2.3"""
-    lines = []
+    lines: list[Line] = []
     start = 3 if text[:3] == b"\xef\xbb\xbf" else 0
     while start < len(text):
         newline = text.find(b"\n", start)

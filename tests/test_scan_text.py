@@ -129,7 +129,7 @@ def fences(draw: st.DrawFn) -> str:
     return "".join(draw(st.sampled_from(choices)) for choices in (PREFIXES, RUNS, INFOS))
 
 
-lines = st.one_of(
+lines: st.SearchStrategy[str] = st.one_of(
     plain_markers(),
     plain_markers(),
     markers(),
