@@ -5,7 +5,10 @@
     ├── InvalidId (ValueError)         not an id, in no accepted spelling
     ├── ConfigError (ValueError)       a configuration file or variable that cannot be used
     ├── ArchiveError                   the archive as a whole cannot do what was asked
-    │   └── ArchiveReadOnly            it can be read, not written
+    │   ├── ArchiveMissing             there is no archive at this place yet
+    │   ├── ArchiveReadOnly            it can be read, not written
+    │   └── ArchiveDamaged             its file is no longer what SQLite wrote
+    ├── TextNotUtf8 (ValueError)       a body that is no text was to go into a str
     └── ReadError (LookupError)        one body cannot be given back
         ├── BodyNotFound               never stored in this scope
         ├── BodyForgotten              removed on request; the tombstone says when
@@ -19,7 +22,9 @@ from collections.abc import Sequence
 from datetime import datetime
 
 __all__ = [
+    "ArchiveDamaged",
     "ArchiveError",
+    "ArchiveMissing",
     "ArchiveReadOnly",
     "BodyDamaged",
     "BodyForgotten",
@@ -29,6 +34,7 @@ __all__ = [
     "InvalidId",
     "InvalidScope",
     "ReadError",
+    "TextNotUtf8",
 ]
 
 
@@ -45,7 +51,7 @@ class InvalidScope(CtxfError, ValueError):
 
 
 class InvalidId(CtxfError, ValueError):
-    """An id is 12 to 64 hexadecimal digits, or the reference `[[cf:v2:...]]` around them."""
+    """Neither 6 to 64 hexadecimal digits nor a reference `[[cf:v2:...]]` around them."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -85,8 +91,32 @@ class ArchiveError(CtxfError):
         super().__init__(f"archive {path}: {problem}" + (f" ({hint})" if hint else ""))
 
 
+class ArchiveMissing(ArchiveError):
+    """There is no archive at this path; the first fold makes one."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(
+            path, "does not exist", "the first fold makes it; CTXF_ARCHIVE or --archive names another"
+        )
+
+
+class ArchiveDamaged(ArchiveError):
+    """The file is ours but SQLite cannot make sense of it any more."""
+
+    def __init__(self, path: str, problem: str) -> None:
+        super().__init__(path, f"is damaged: {problem}", "keep the file and take the archive from a backup")
+
+
 class ArchiveReadOnly(ArchiveError):
     """The archive can be read but takes no new bodies."""
+
+
+class TextNotUtf8(CtxfError, ValueError):
+    """The body of `id` is not UTF-8, so it cannot stand in a str."""
+
+    def __init__(self, id: str) -> None:
+        self.id = id
+        super().__init__(f"{id}: its body is not UTF-8; restore bytes instead of a str")
 
 
 class ReadError(CtxfError, LookupError):

@@ -8,7 +8,8 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from in_memory import Scope, fold, restore
+
+from tests.in_memory import Scope, fold, restore
 
 CASES = sorted((Path(__file__).parent / "cases").iterdir())
 

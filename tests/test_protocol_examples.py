@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from in_memory import Scope, fold, restore
 
 from ctxf.protocol.markers import parse_marker
+from tests.in_memory import Scope, fold, restore
 
 PROTOCOL = Path(__file__).parent.parent / "PROTOCOL.md"
 

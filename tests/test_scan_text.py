@@ -3,14 +3,14 @@
 from itertools import pairwise
 from random import Random
 
-import naive
 from hypothesis import given
 from hypothesis import strategies as st
-from in_memory import Scope, fold, restore
 
 from ctxf.protocol.markers import BOM
 from ctxf.protocol.restore import Kind, find_references
 from ctxf.protocol.scan_text import TextScanner, scan_text
+from tests import naive
+from tests.in_memory import Scope, fold, restore
 
 LABELS = [*"aaabb", "b/c.d-e", "é", "हिन्दी", "a" * 128, "a" * 129, "a--b", "-a", "½", "a\u200d"]
 BLANKS = ["", " ", "", " ", "", " ", "", " ", "  ", "\t", "\u00a0", "\f"]

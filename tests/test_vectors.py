@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 from _pytest.mark import ParameterSet
-from in_memory import Scope, fold, restore
+
+from tests.in_memory import Scope, fold, restore
 
 Vector = dict[str, Any]
 

@@ -5,14 +5,14 @@ A stand-in for the grammar: every marker line is a comment, except those of some
 
 from hypothesis import given
 from hypothesis import strategies as st
-from in_memory import Scope, restore
-from test_scan_text import documents
 
 from ctxf.protocol.fold import FoldRules, plan_folds, write_folds
 from ctxf.protocol.markers import BOM, parse_marker
 from ctxf.protocol.model import Marker
 from ctxf.protocol.pairing import pair
 from ctxf.protocol.restore import Kind, find_references
+from tests.in_memory import Scope, restore
+from tests.test_scan_text import documents
 
 RULES = FoldRules(min_savings_tokens=0, wrapped=True)
 

@@ -4,8 +4,7 @@ Plan, then commit: `plan_text` and `plan_folds` say which bodies to store and ch
 caller has stored them, `write_folds` puts references to them into the text.
 """
 
-from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -117,18 +116,21 @@ def plan_folds(
         elif verdict is not None and inner is None:
             kept.append(verdict)
 
-    planned = tuple(fold._replace(inner=tuple(reversed(inner))) for fold, inner in reversed(folds))
-    kept.sort(key=lambda one: one.marker.start)
-    return FoldPlan(planned, tuple(_outside(kept, planned)))
+    plan = tuple(fold._replace(inner=tuple(reversed(inner))) for fold, inner in reversed(folds))
+    return FoldPlan(plan, _outside(plan, kept))
 
 
-def _outside(kept: Iterable[KeptMarker], folds: Sequence[PlannedFold]) -> Iterator[KeptMarker]:
-    """Those of `kept` that will still be seen: a marker inside a folded body is worth no word."""
-    begins = [fold.block.begin.start for fold in folds]
-    for one in kept:
-        before = bisect_left(begins, one.marker.start)
-        if before == 0 or folds[before - 1].block.end.start < one.marker.start:
-            yield one
+def _outside(folds: Sequence[PlannedFold], kept: Iterable[KeptMarker]) -> tuple[KeptMarker, ...]:
+    """`kept` in text order, without the markers that go away inside a fold."""
+    ends = iter(fold.block for fold in folds)
+    block = next(ends, None)
+    outside = []
+    for one in sorted(kept, key=lambda one: one.marker.start):
+        while block is not None and block.end.start <= one.marker.start:
+            block = next(ends, None)
+        if block is None or one.marker.start < block.begin.start:
+            outside.append(one)
+    return tuple(outside)
 
 
 def _plan_block(text: bytes, block: Block, rules: FoldRules, offset: int) -> PlannedFold | KeptMarker | None:

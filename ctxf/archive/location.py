@@ -1,0 +1,93 @@
+"""Where the archive is when nobody says so, and how its file comes to be."""
+
+import os
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+
+from ctxf.errors import ArchiveError
+
+__all__ = ["create_archive_file", "default_archive_path", "file_problem"]
+
+_FILE_NAME = "archive.db"
+
+
+def default_archive_path(environ: Mapping[str, str]) -> Path:
+    """CTXF_ARCHIVE, else under CTXF_HOME, else under XDG_DATA_HOME, else in the platform's data directory."""
+    if named := environ.get("CTXF_ARCHIVE"):
+        return Path(named)
+    if home := environ.get("CTXF_HOME"):
+        return Path(home) / _FILE_NAME
+    data_home = environ.get("XDG_DATA_HOME", "")
+    if os.path.isabs(data_home):  # the XDG specification: a relative path is to be ignored
+        return Path(data_home) / "ctxf" / _FILE_NAME
+    from platformdirs import user_data_path  # noqa: PLC0415 - most calls name the archive
+
+    return user_data_path("ctxf", appauthor=False) / _FILE_NAME
+
+
+def file_problem(path: Path) -> str | None:
+    """Why `path` cannot be an archive's file, by its kind alone; None when it is missing or fine."""
+    try:
+        mode = path.lstat().st_mode
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        return os.strerror(error.errno or 0)
+    if stat.S_ISREG(mode):
+        return None
+    if stat.S_ISLNK(mode):
+        return "is a symbolic link, and links are not followed"
+    return "is a directory" if stat.S_ISDIR(mode) else "is not a regular file"
+
+
+def create_archive_file(path: Path) -> bool:
+    """Make an empty file of mode 0600, and missing directories of mode 0700; False when it is there already.
+
+    Before SQLite sees the path, since SQLite would follow links and leave the mode to the umask.
+    The names are durable on return. Raises ArchiveError.
+    """
+    try:
+        _make_directories(path.parent)
+        flags = (
+            os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+        )
+        try:
+            descriptor = os.open(path, flags, 0o600)
+        except FileExistsError:
+            return False
+        try:
+            os.fchmod(descriptor, 0o600)  # a umask like 0777 takes from the mode above
+        finally:
+            os.close(descriptor)
+        _sync_directory(path.parent)
+    except OSError as error:
+        reason = os.strerror(error.errno or 0)
+        raise ArchiveError(
+            str(path), f"cannot be created: {reason}", "name another place with --archive"
+        ) from error
+    return True
+
+
+def _make_directories(directory: Path) -> None:
+    missing = []
+    while not directory.exists():
+        missing.append(directory)
+        directory = directory.parent
+    for directory in reversed(missing):
+        try:
+            directory.mkdir(0o700)
+        except FileExistsError:
+            continue  # another process was faster
+        directory.chmod(0o700)
+        _sync_directory(directory.parent)
+
+
+def _sync_directory(directory: Path) -> None:
+    descriptor = os.open(directory, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    except OSError:
+        pass  # some file systems cannot; SQLite makes the same exception
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,135 @@
+"""The `ctxf` command: finds the subcommand, and turns every error into a message and a status."""
+
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any, Final
+
+import click
+
+from ctxf.cli.status import Status, status_of
+from ctxf.cli.terminal import escape, say
+
+__all__ = ["app", "run"]
+
+# Each command is a module with a `command`, imported when it is called: `ctxf read` pays for nothing else.
+_COMMANDS: Final = {
+    "fold": "Fold the marked blocks of text: store them, put references in their place.",
+    "restore": "Put the exact original in place of every reference.",
+    "read": "Print one archived body.",
+    "list": "List what is archived in a scope.",
+    "guide": "Print the instruction that an agent needs.",
+    "config": "Show or check the configuration.",
+    "demo": "Run the whole story on a bundled transcript.",
+    "doctor": "Check this installation, its archive and its configuration.",
+}
+_DEFAULT_COMMAND: Final = "fold"
+# Options that may stand before the command's name too, with the number of their values.
+_COMMON_OPTIONS: Final = {
+    "--archive": 1,
+    "--scope": 1,
+    "--config": 1,
+    "-q": 0,
+    "--quiet": 0,
+    "-v": 0,
+    "--verbose": 0,
+}
+
+_HELP = """Fold long context into a durable archive, and get every byte back.
+
+Without a command, folds stdin to stdout.
+
+\b
+Examples:
+  ctxf < notes.md > folded.md
+  ctxf restore folded.md | cmp - notes.md
+  ctxf read --id 4db3a91c6e2f --restore
+"""
+
+
+class _Commands(click.Group):
+    """Commands that are imported when they are called, `fold` where none is named."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _COMMANDS:
+            return None
+        command = importlib.import_module(f"ctxf.cli.commands.{cmd_name}").command
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(_COMMANDS.items()))
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, _with_command(args))
+
+
+def _with_command(args: list[str]) -> list[str]:
+    """Move common options behind the command's name; name `fold` where no command is named."""
+    head = 0
+    while head < len(args):
+        name, has_value, _value = args[head].partition("=")
+        if name not in _COMMON_OPTIONS:
+            break
+        head += 1 if has_value else 1 + _COMMON_OPTIONS[name]
+    common, rest = args[:head], args[head:]
+    if rest and (rest[0] in _COMMANDS or (rest[0] in ("--help", "-h", "--version") and not common)):
+        return [rest[0], *common, *rest[1:]]
+    return [_DEFAULT_COMMAND, *common, *rest]
+
+
+@click.command(cls=_Commands, help=_HELP, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="ctxf", message="%(prog)s %(version)s")
+@click.pass_context
+def app(ctx: click.Context) -> None:
+    """See _HELP."""
+    if os.environ.get("NO_COLOR"):
+        ctx.color = False  # click does not know the variable
+
+
+def run(args: Sequence[str]) -> int:
+    """Run the command line; the exit status. Nothing but SystemExit and a crash of Python itself gets out."""
+    try:
+        result: Any = app.main(args=list(args), prog_name="ctxf", standalone_mode=False)
+        return int(result or 0)
+    except click.exceptions.Exit as exit_:
+        return exit_.exit_code
+    except click.ClickException as error:
+        _show_usage_error(error)
+        return Status.USAGE
+    except (click.Abort, KeyboardInterrupt):
+        return Status.INTERRUPTED
+    except BrokenPipeError:
+        _give_up_stdout()
+        return Status.DONE
+    except Exception as error:
+        if (status := status_of(error)) == Status.CRASH:
+            say(f"internal error: {type(error).__name__}: {escape(str(error))}; please report it")
+        else:
+            say(escape(_message(error)))
+        return status
+
+
+def _show_usage_error(error: click.ClickException) -> None:
+    if sys.stderr is not None:
+        error.show(file=sys.stderr)
+
+
+def _message(error: Exception) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename or 'output'}: {error.strerror}"
+    return str(error)
+
+
+def _give_up_stdout() -> None:
+    """The reader has gone: let nothing complain about it when Python flushes at its end."""
+    try:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, 1)
+    except OSError:
+        pass

@@ -1,0 +1,1 @@
+"""One module for each command; `ctxf.cli.app` imports the one that is called."""

@@ -1,0 +1,123 @@
+"""Files that are rewritten: whole or not at all, with their mode, through symbolic links."""
+
+import contextlib
+import os
+import signal
+import stat
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from types import FrameType
+
+import click
+
+from ctxf.cli.terminal import escape
+
+__all__ = ["FileChanged", "cleaning_up_on_signals", "file_targets", "read_file", "replace_file"]
+
+
+class FileChanged(OSError):
+    """Somebody wrote the file while it was being worked on."""
+
+
+def read_file(path: Path) -> tuple[bytes, os.stat_result]:
+    """The bytes of a regular file, and its state to compare with later. Raises OSError."""
+    with path.open("rb") as file:
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(f"{path} is not a regular file")
+        return file.read(), status
+
+
+def replace_file(path: Path, data: bytes, *, expected: os.stat_result | None = None) -> None:
+    """Make `data` the content of `path` in one step; a link is followed, the mode stays.
+
+    With `expected`, the state of the file when it was read, a file written since is left alone.
+    Raises FileChanged, OSError; then the file is as it was and no other file is left behind.
+    """
+    target = Path(os.path.realpath(path))
+    descriptor, temporary = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".ctxf", dir=target.parent)
+    try:
+        with open(descriptor, "wb") as file:
+            _keep_mode(descriptor, target)
+            file.write(data)
+            file.flush()
+            os.fsync(descriptor)
+        if expected is not None and _has_changed(target, expected):
+            raise FileChanged(f"{path} was written by somebody else meanwhile: it is left as it is")
+        os.replace(temporary, target)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        raise
+
+
+def file_targets(files: Sequence[str], *, in_place: bool, output_dir: str | None) -> list[Path] | None:
+    """Where each of `files` goes; None is stdout. Raises click.UsageError before anything is written."""
+    if in_place and output_dir:
+        raise click.UsageError("Only one of --in-place and --output-dir can be used.")
+    if not in_place and not output_dir:
+        if len(files) > 1:
+            raise click.UsageError("Many FILEs need --in-place or --output-dir.")
+        return None
+    if not files or "-" in files:
+        raise click.UsageError("--in-place and --output-dir need the name of a FILE.")
+    if in_place:
+        return [Path(file) for file in files]
+    return _paths_below(files, str(output_dir))
+
+
+def _paths_below(files: Sequence[str], directory: str) -> list[Path]:
+    """Each file's relative path below `directory`; none leads out of it, no two are one."""
+    paths: dict[Path, str] = {}
+    for file in files:
+        name = escape(file)
+        relative = Path(file)
+        if relative.is_absolute() or ".." in relative.parts:
+            raise click.UsageError(f"{name}: --output-dir takes relative paths without '..'.")
+        path = Path(directory) / relative
+        if path in paths:
+            raise click.UsageError(f"{escape(paths[path])} and {name} would both become {escape(str(path))}.")
+        with contextlib.suppress(OSError):
+            if os.path.samefile(path, file):
+                raise click.UsageError(f"{name} would become itself; use --in-place for that.")
+        paths[path] = file
+    return list(paths)
+
+
+@contextlib.contextmanager
+def cleaning_up_on_signals() -> Iterator[None]:
+    """Let SIGTERM and SIGHUP unwind the stack as Ctrl-C does, so that temporary files go away."""
+
+    def leave(number: int, _frame: FrameType | None) -> None:
+        raise SystemExit(128 + number)
+
+    numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    before = [signal.signal(number, leave) for number in numbers]
+    try:
+        yield
+    finally:
+        for number, handler in zip(numbers, before, strict=True):
+            signal.signal(number, handler)
+
+
+def _keep_mode(descriptor: int, target: Path) -> None:
+    try:
+        status = os.stat(target)
+    except FileNotFoundError:
+        umask = os.umask(0)
+        os.umask(umask)
+        os.fchmod(descriptor, 0o666 & ~umask)
+        return
+    with contextlib.suppress(OSError):  # only root may give a file away
+        os.fchown(descriptor, status.st_uid, status.st_gid)
+    os.fchmod(descriptor, stat.S_IMODE(status.st_mode))
+
+
+def _has_changed(target: Path, expected: os.stat_result) -> bool:
+    now = os.stat(target)
+    return (now.st_ino, now.st_size, now.st_mtime_ns) != (
+        expected.st_ino,
+        expected.st_size,
+        expected.st_mtime_ns,
+    )

@@ -1,0 +1,94 @@
+"""What fold and restore say on stderr when they are done."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from ctxf.cli.status import Status, status_of, worst
+from ctxf.cli.terminal import count, escape, say, size
+from ctxf.errors import ArchiveError
+from ctxf.folder import Restoration
+from ctxf.protocol.model import Reason
+from ctxf.results import Fold, FoldResult, Kept, LooseReference
+
+__all__ = ["FoldReport", "report_restore"]
+
+_MOST = 3
+_NOT_DONE = (Reason.ARCHIVE, Reason.CAPACITY, Reason.PARSER)
+
+
+@dataclass(slots=True)
+class FoldReport:
+    """Adds up the results of a fold; small however long the input: only the first kept blocks are listed."""
+
+    place: str = ""  # a prefix for messages when there are several files
+    verbose: bool = False
+    folds: int = 0
+    kept: int = 0
+    first_kept: list[Kept] = field(default_factory=list)
+    bytes_in: int = 0
+    bytes_out: int = 0
+    failure: ArchiveError | None = None
+    status: Status = Status.DONE
+
+    def add(self, result: FoldResult[bytes]) -> None:
+        """Take the next result."""
+        self.bytes_out += len(result.text)
+        self.failure = self.failure or result.failure
+        self.folds += len(result.folds)
+        self.kept += len(result.kept)
+        self.first_kept += result.kept[: _MOST - len(self.first_kept)]
+        if result.failure or any(kept.reason in _NOT_DONE for kept in result.kept):
+            self.status = Status.KEPT
+        if self.verbose:
+            for fold in result.folds:
+                say(self.place + _describe_fold(fold))
+            for kept in result.kept:
+                say(f"{self.place}line {kept.line}: {escape(kept.label)} kept: {kept.detail}")
+
+    def say(self, *, quiet: bool) -> None:
+        """The one line that a person wants; nothing where nothing was marked, unless asked for more."""
+        if self.failure is not None:
+            say(f"{self.place}{escape(str(self.failure))}; the text went through as it came")
+        if not quiet and (self.folds or self.kept or self.verbose):
+            say(f"{self.place}{self._summary()}")
+
+    def _summary(self) -> str:
+        folded = f"{count(self.folds, 'block')} folded"
+        if self.kept:
+            details = ", ".join(f"line {kept.line}: {kept.detail}" for kept in self.first_kept)
+            more = f", and {self.kept - _MOST:,} more" if self.kept > _MOST else ""
+            folded += f", {self.kept:,} kept ({details}{more})"
+        return f"{folded}; {size(self.bytes_in)} -> {size(self.bytes_out)}"
+
+
+def _describe_fold(fold: Fold) -> str:
+    inner = f", {count(len(fold.inner), 'block')} inside" if fold.inner else ""
+    return (
+        f"line {fold.line}: {escape(fold.label)} folded as {fold.id}"
+        f" ({size(fold.size)}, saves about {fold.tokens_saved:,} tokens{inner})"
+    )
+
+
+def report_restore(restoration: Restoration, *, quiet: bool, verbose: bool, place: str = "") -> Status:
+    """Say what did not resolve and what is no reference; the exit status for it."""
+    status = Status.DONE
+    said = set()
+    for one in restoration.unresolved:
+        status = worst(status, status_of(one.error))
+        problem = str(one.error)
+        if isinstance(one.error, ArchiveError) and problem in said:
+            continue  # one archive that cannot be read is one message, not one for each reference
+        said.add(problem)
+        say(f"{place}line {one.line}: {escape(one.label)} stays folded: {escape(problem)}")
+    if not quiet:
+        _say_loose(restoration.loose, place)
+        if verbose:
+            say(f"{place}{count(len(restoration.restored), 'block')} restored")
+    return status
+
+
+def _say_loose(loose: Sequence[LooseReference], place: str) -> None:
+    for reference in loose[:_MOST]:
+        say(f"{place}line {reference.line}: [[cf:v2:{reference.id}]] stands outside a block: left as text")
+    if len(loose) > _MOST:
+        say(f"{place}{len(loose) - _MOST:,} more references outside a block: left as text")

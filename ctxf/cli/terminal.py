@@ -1,0 +1,47 @@
+"""What a person reads: messages on stderr, sizes, and text made harmless for a terminal."""
+
+import contextlib
+import sys
+import unicodedata
+
+__all__ = ["count", "escape", "say", "size"]
+
+_UNITS = ("B", "kB", "MB", "GB", "TB")
+
+
+def say(message: str) -> None:
+    """One line on stderr; characters that its encoding lacks are escaped."""
+    if sys.stderr is None:
+        return
+    with contextlib.suppress(OSError):  # nobody can be told that nobody can be told
+        print(f"ctxf: {message}", file=sys.stderr)
+
+
+def escape(text: str) -> str:
+    """`text` with control, format, surrogate and separator characters as `\\u....`, harmless on a terminal.
+
+    Format characters include the bidirectional overrides, which show other text than is there.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(c if c == " " or unicodedata.category(c)[0] not in "CZ" else _escaped(c) for c in text)
+
+
+def _escaped(character: str) -> str:
+    point = ord(character)
+    return f"\\x{point:02x}" if point < 0x100 else f"\\u{point:04x}" if point < 0x10000 else f"\\U{point:08x}"
+
+
+def size(bytes_: int) -> str:
+    """`18.4 kB`: decimal units, one digit behind the point above bytes."""
+    value = float(bytes_)
+    for unit in _UNITS:
+        if value < 999.95 or unit == _UNITS[-1]:
+            break
+        value /= 1000
+    return f"{bytes_} B" if unit == "B" else f"{value:.1f} {unit}"
+
+
+def count(number: int, noun: str) -> str:
+    """`1 block`, `2 blocks`."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

@@ -1,0 +1,57 @@
+"""The bundled transcript of `ctxf demo` shows what it is meant to show."""
+
+from importlib.resources import files
+
+import pytest
+
+from ctxf.protocol.fold import FoldRules, plan_folds
+from ctxf.protocol.model import Reason
+from ctxf.protocol.pairing import pair
+from ctxf.protocol.references import REFERENCE_HEAD
+from ctxf.protocol.scan_text import scan_text
+
+
+@pytest.fixture(scope="module")
+def demo() -> bytes:
+    return files("ctxf").joinpath("data/demo.md").read_bytes()
+
+
+def test_its_size_and_encoding(demo: bytes) -> None:
+    assert 14_000 <= len(demo) <= 20_000
+    assert not demo.decode("utf-8").isascii()
+    assert b"\r" not in demo
+    assert REFERENCE_HEAD not in demo
+
+
+def test_three_blocks_fold_one_is_inside_and_one_is_too_small(demo: bytes) -> None:
+    scanner = scan_text(demo)
+    pairing = pair(scanner.markers, len(demo))
+    plan = plan_folds(demo, pairing.blocks, pairing.void, FoldRules())
+    assert [fold.block.begin.label for fold in plan.folds] == [
+        b"test-log/stress-48-runs",
+        b"comparison/timer-before-and-after",
+        b"dead-end/undici",
+    ]
+    assert [[inner.block.begin.label for inner in fold.inner] for fold in plan.folds] == [
+        [],
+        [b"etag-buffering"],
+        [],
+    ]
+    assert [(kept.marker.label, kept.reason) for kept in plan.kept] == [(b"aside", Reason.TOO_SMALL)]
+    (aside,) = [block for block in pairing.blocks if block.begin.label == b"aside"]
+    assert aside.size < 60
+    assert pairing.void == []
+    assert pairing.left == []
+
+
+def test_the_fenced_example_stays(demo: bytes) -> None:
+    assert [marker.label for marker in scan_text(demo).quoted] == [b"retry-path"]
+
+
+def test_it_repeats_no_filler(demo: bytes) -> None:
+    """Prose and log lines are all different; only short lines of code and tables come back."""
+    lines = [line for line in demo.split(b"\n") if len(line) > 40]
+    repeated = {line for line in lines if lines.count(line) > 1}
+    assert all(
+        line.lstrip().startswith((b"return {", b"const reply", b"async function")) for line in repeated
+    )
