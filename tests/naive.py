@@ -98,6 +98,8 @@ def is_label_character(character: str) -> bool:
 
 def parse_mark(line: Line) -> Mark | None:
     """§3, §6.3"""
+    if b"@context-fold" not in line.content:
+        return None
     comment = line.content.strip(b" \t")
     indent = line.content[: len(line.content) - len(line.content.lstrip(b" \t"))]
     for opener, closer in comment_forms(comment):
