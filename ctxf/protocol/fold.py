@@ -116,7 +116,9 @@ def plan_folds(
         elif verdict is not None and inner is None:
             kept.append(verdict)
 
-    plan = tuple(fold._replace(inner=tuple(reversed(inner))) for fold, inner in reversed(folds))
+    plan = tuple(
+        fold._replace(inner=tuple(reversed(inner))) if inner else fold for fold, inner in reversed(folds)
+    )
     return FoldPlan(plan, _outside(plan, kept))
 
 

@@ -133,12 +133,10 @@ class TextScanner:
         return len(window)
 
     def _parse_marker(self, window: bytes, start: int, end: int) -> Marker | None:
-        marker = parse_marker(window, start, end, offset=self._offset)
-        if marker is None or marker.form != HTML_COMMENT:
-            return None
         self._line += window.count(b"\n", self._counted, start)
         self._counted = start
-        return marker._replace(line=self._line)
+        marker = parse_marker(window, start, end, offset=self._offset, line=self._line)
+        return marker if marker is not None and marker.form == HTML_COMMENT else None
 
 
 def scan_text(data: bytes) -> TextScanner:

@@ -17,7 +17,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from ctxf.archive.location import create_archive_file, file_problem
 from ctxf.archive.sqlite.schema import APPLICATION_ID, CREATE, SCHEMA_VERSION
@@ -46,6 +46,18 @@ class Database:
         self._connection: sqlite3.Connection | None = None
         self._identity: _FileIdentity | None = None
         self._why_read_only = ""
+
+    def row(self, query: str, parameters: tuple[object, ...]) -> tuple[Any, ...] | None:
+        """The first row of a SELECT; raises as `reading` does. For the call that everything waits for."""
+        self._leave_parent()
+        with self._lock:
+            try:
+                row: tuple[Any, ...] | None = (
+                    self._connect(create=False).execute(query, parameters).fetchone()
+                )
+                return row
+            except (sqlite3.Error, OSError) as error:
+                raise self._archive_error(error) from error
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
@@ -90,12 +102,16 @@ class Database:
 
     @contextlib.contextmanager
     def _locked(self) -> Iterator[None]:
+        self._leave_parent()
+        with self._lock:
+            yield
+
+    def _leave_parent(self) -> None:
+        """In a forked child: start anew."""
         if os.getpid() != self._process:
             if self._connection is not None:
                 self._abandoned.append(self._connection)
             self._start_anew()
-        with self._lock:
-            yield
 
     def _connect(self, *, create: bool) -> sqlite3.Connection:
         identity = self._file_identity()
@@ -230,10 +246,13 @@ class Database:
     def _translating_errors(self) -> Iterator[None]:
         try:
             yield
-        except sqlite3.Error as error:
-            raise _archive_error(str(self.path), error) from error
-        except OSError as error:
-            raise ArchiveError(str(self.path), os.strerror(error.errno or 0)) from error
+        except (sqlite3.Error, OSError) as error:
+            raise self._archive_error(error) from error
+
+    def _archive_error(self, error: sqlite3.Error | OSError) -> ArchiveError:
+        if isinstance(error, OSError):
+            return ArchiveError(self._name, os.strerror(error.errno or 0))
+        return _archive_error(self._name, error)
 
 
 def _quoted(path: str) -> str:
