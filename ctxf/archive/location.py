@@ -42,7 +42,7 @@ def file_problem(path: Path) -> str | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        return os.strerror(error.errno or 0)
+        return f"cannot be reached: {os.strerror(error.errno or 0)}"
     if stat.S_ISREG(mode):
         return None
     if stat.S_ISLNK(mode):
