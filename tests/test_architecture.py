@@ -108,5 +108,6 @@ def test_importing_ctxf_loads_no_command_line_no_parser_and_no_database() -> Non
 
 
 def test_every_public_name_is_there() -> None:
-    code = "import ctxf; names = [getattr(ctxf, name) for name in ctxf.__all__]; assert set(ctxf.__all__) <= set(dir(ctxf))"
-    _loaded(code)
+    _loaded(
+        "import ctxf; [getattr(ctxf, name) for name in ctxf.__all__]; assert {*ctxf.__all__} <= {*dir(ctxf)}"
+    )
