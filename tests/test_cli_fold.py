@@ -207,6 +207,26 @@ def test_a_conversation_has_a_limit(cli: Cli) -> None:
     assert cli.run("--scope", "other", stdin=NOTES, env=limit)[::2] == (FOLDED, 0)
 
 
+# What cannot be read, by a shell's redirection or as a FILE: nothing comes out, the input is named.
+UNREADABLE: list[tuple[tuple[str, ...], str, bytes]] = [
+    (("fold",), "<&-", b"ctxf: stdin: Bad file descriptor\n"),
+    (("fold", "-"), "<&-", b"ctxf: stdin: Bad file descriptor\n"),
+    (("restore",), "<&-", b"ctxf: stdin: Bad file descriptor\n"),
+    (("fold",), "0>/dev/null", b"ctxf: stdin: Bad file descriptor\n"),
+    (("fold", "nowhere.md"), "", b"ctxf: nowhere.md: No such file or directory\n"),
+    (("restore", "nowhere.md"), "", b"ctxf: nowhere.md: No such file or directory\n"),
+    (("fold", ""), "", b"ctxf: : No such file or directory\n"),
+    (("fold", "."), "", b"ctxf: .: Is a directory\n"),
+    (("restore", "."), "", b"ctxf: .: Is a directory\n"),
+    (("fold", "a\x1b[31m\u202e.md"), "", b"ctxf: a\\x1b[31m\\u202e.md: No such file or directory\n"),
+]
+
+
+@pytest.mark.parametrize(("args", "redirect", "said"), UNREADABLE)
+def test_input_that_cannot_be_read(cli: Cli, args: tuple[str, ...], redirect: str, said: bytes) -> None:
+    assert cli.run(*args, redirect=redirect) == (b"", said, 74)
+
+
 @pytest.mark.parametrize("command", ["fold", "restore"])
 @pytest.mark.parametrize(
     ("redirect", "said"), [(">&-", b"Bad file descriptor"), (">/dev/full", b"No space left on device")]

@@ -122,7 +122,7 @@ def _show_usage_error(error: click.ClickException) -> None:
 
 def _message(error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror:
-        return f"{error.filename or 'output'}: {error.strerror}"
+        return f"{'output' if error.filename is None else error.filename}: {error.strerror}"
     return str(error)
 
 

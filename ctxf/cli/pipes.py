@@ -18,7 +18,7 @@ _F_SETPIPE_SZ: Final = 1031
 
 
 class Input:
-    """A file, or stdin for None and `-`. Raises OSError from every method."""
+    """A file, or stdin for None and `-`. Raises OSError, which names the input, from every method."""
 
     def __init__(self, path: str | None) -> None:
         self._is_stdin = path is None or path == "-"
@@ -36,6 +36,9 @@ class Input:
                 return os.read(self._descriptor, CHUNK_BYTES)
             except BlockingIOError:
                 select.select([self._descriptor], [], [])
+            except OSError as error:
+                error.filename = self.name
+                raise
 
     def read_all(self) -> bytes:
         """All of it."""
