@@ -236,6 +236,15 @@ def test_output_that_cannot_be_written(cli: Cli, command: str, redirect: str, sa
     assert ran == (b"", b"ctxf: output: " + said + b"\n", 74)
 
 
+@pytest.mark.parametrize("redirect", ["2>&-", "2>/dev/full"])
+def test_stderr_that_cannot_be_written(cli: Cli, redirect: str) -> None:
+    assert cli.run(stdin=NOTES, redirect=redirect)[::2] == (FOLDED, 0)
+    garbage = cli.write("garbage", b"not an archive\n" * 100)
+    assert cli.run("--archive", garbage, stdin=NOTES, redirect=redirect)[::2] == (NOTES, 75)
+    assert cli.run("nowhere.md", redirect=redirect)[::2] == (b"", 74)
+    assert cli.run("--no-such-option", redirect=redirect)[::2] == (b"", 2)
+
+
 @pytest.mark.parametrize("redirect", ["<&- >&- 2>&-", "<&- 2>&-", ">&- 2>&-"])
 def test_all_descriptors_closed(cli: Cli, redirect: str) -> None:
     """No file of ours may come to lie on a standard descriptor and be written as if it were that."""

@@ -9,7 +9,7 @@ from typing import Any, Final
 import click
 
 from ctxf.cli.status import Status, status_of
-from ctxf.cli.terminal import escape, say
+from ctxf.cli.terminal import escape, give_up, say
 
 __all__ = ["app", "run"]
 
@@ -105,7 +105,7 @@ def run(args: Sequence[str]) -> int:
     except (click.Abort, KeyboardInterrupt):
         return Status.INTERRUPTED
     except BrokenPipeError:
-        _give_up_stdout()
+        give_up(1)
         return Status.DONE
     except Exception as error:
         if (status := status_of(error)) == Status.CRASH:
@@ -116,20 +116,15 @@ def run(args: Sequence[str]) -> int:
 
 
 def _show_usage_error(error: click.ClickException) -> None:
-    if sys.stderr is not None:
+    if sys.stderr is None:
+        return
+    try:
         error.show(file=sys.stderr)
+    except OSError:
+        give_up(2)
 
 
 def _message(error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror:
         return f"{'output' if error.filename is None else error.filename}: {error.strerror}"
     return str(error)
-
-
-def _give_up_stdout() -> None:
-    """The reader has gone: let nothing complain about it when Python flushes at its end."""
-    try:
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, 1)
-    except OSError:
-        pass
