@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import click
 
+from ctxf.cli.pipes import ReaderGone
 from ctxf.cli.status import Status, status_of
 from ctxf.cli.terminal import escape, give_up, say
 
@@ -104,8 +105,7 @@ def run(args: Sequence[str]) -> int:
         return Status.USAGE
     except (click.Abort, KeyboardInterrupt):
         return Status.INTERRUPTED
-    except BrokenPipeError:
-        give_up(1)
+    except ReaderGone:
         return Status.DONE
     except Exception as error:
         if (status := status_of(error)) == Status.CRASH:

@@ -6,7 +6,7 @@ import select
 import sys
 from typing import Final
 
-__all__ = ["CHUNK_BYTES", "Input", "Output", "is_terminal"]
+__all__ = ["CHUNK_BYTES", "Input", "Output", "ReaderGone", "is_terminal"]
 
 CHUNK_BYTES: Final = 1 << 20
 _STDIN: Final = 0
@@ -15,6 +15,10 @@ _PIECE_BYTES: Final = 1 << 16
 
 # fcntl(2): lets a writer run ahead by as much as we read at once, instead of 64 KiB.
 _F_SETPIPE_SZ: Final = 1031
+
+
+class ReaderGone(Exception):
+    """Nobody reads stdout any more. No OSError: click would make a status 1 of a broken pipe."""
 
 
 class Input:
@@ -60,7 +64,10 @@ class Input:
 
 
 class Output:
-    """stdout. Small pieces are gathered; `flush` at the end, or when a reader should see them."""
+    """stdout. Small pieces are gathered; `flush` at the end, or when a reader should see them.
+
+    Raises OSError, ReaderGone.
+    """
 
     def __init__(self) -> None:
         self._pieces: list[bytes] = []
@@ -99,6 +106,8 @@ def _write_all(data: bytes) -> None:
             view = view[os.write(_STDOUT, view) :]
         except BlockingIOError:  # somebody set the pipe to non-blocking; it is shared with them
             select.select([], [_STDOUT], [])
+        except BrokenPipeError as error:
+            raise ReaderGone from error
 
 
 def _widen_pipe(descriptor: int) -> None:
