@@ -15,6 +15,11 @@ from typing import Final, NamedTuple
 
 CTXF: Final = (sys.executable, "-m", "ctxf")
 NOBODY: Final = 65534
+LIMITED: Final = """
+import os, resource, sys
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]), int(sys.argv[1])))
+os.execv(sys.argv[2], sys.argv[2:])
+"""
 TIMEOUT: Final = 120.0  # generous: the machine may be busy; no test asserts a time
 
 
@@ -61,11 +66,18 @@ class Cli:
         cwd: Path | None = None,
         redirect: str = "",
         unprivileged: bool = False,
+        largest_file: int | None = None,
     ) -> Ran:
-        """Run to the end; `redirect` is a shell's, as `2>&-`. `unprivileged` takes root's powers away."""
+        """Run to the end; `redirect` is a shell's, as `2>&-`. `unprivileged` takes root's powers away.
+
+        No file that it writes may grow beyond `largest_file` bytes.
+        """
+        command = self._command(args, redirect)
+        if largest_file is not None:
+            command = [sys.executable, "-c", LIMITED, str(largest_file), *command]
         user = NOBODY if unprivileged and not os.geteuid() else None
         done = subprocess.run(
-            self._command(args, redirect),
+            command,
             input=stdin,
             capture_output=True,
             env=self.environment(env),

@@ -95,6 +95,8 @@ def app(ctx: click.Context) -> None:
 
 def run(args: Sequence[str]) -> int:
     """Run the command line; the exit status. Nothing but SystemExit and a crash of Python itself gets out."""
+    if sys.stderr is None:  # click would write to stdout instead
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - for as long as Python runs
     try:
         result: Any = app.main(args=list(args), prog_name="ctxf", standalone_mode=False)
         return int(result or 0)
@@ -116,8 +118,6 @@ def run(args: Sequence[str]) -> int:
 
 
 def _show_usage_error(error: click.ClickException) -> None:
-    if sys.stderr is None:
-        return
     try:
         error.show(file=sys.stderr)
     except OSError:

@@ -12,8 +12,6 @@ _UNITS = ("B", "kB", "MB", "GB", "TB")
 
 def say(message: str) -> None:
     """One line on stderr; characters that its encoding lacks are escaped."""
-    if sys.stderr is None:
-        return
     try:
         print(f"ctxf: {message}", file=sys.stderr)
     except OSError:  # nobody can be told that nobody can be told
