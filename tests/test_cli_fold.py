@@ -169,7 +169,12 @@ def test_min_savings(cli: Cli) -> None:
     [
         ("--min-savings", "-1"),
         ("--min-savings", "many"),
+        ("--min-savings", str(2**63)),
         ("--capacity", "-1"),
+        ("--archive",),
+        ("--output-dir", ""),
+        ("--output-dir", "", "a.md"),
+        ("--in-place", "-"),
         ("--scope", "two words"),
         ("--scope", ""),
         ("--no-such-option",),
@@ -182,7 +187,7 @@ def test_min_savings(cli: Cli) -> None:
 def test_usage_errors_write_nothing(cli: Cli, args: tuple[str, ...]) -> None:
     ran = cli.run("fold", *args, stdin=NOTES)
     assert ran.stdout == b""
-    assert ran.stderr.startswith(b"Usage: ctxf")
+    assert b"Error: " in ran.stderr
     assert ran.status == 2
     assert cli.files() == set()
 
@@ -295,3 +300,19 @@ def test_switched_off_everything_passes(cli: Cli) -> None:
     assert cli.run(stdin=NOTES) == (NOTES, b"", 0)
     assert not cli.archive.exists()
     assert cli.run(stdin=NOTES, env={"CTXF_ENABLED": "true"})[::2] == (FOLDED, 0)
+
+
+def test_in_a_directory_that_is_gone(cli: Cli) -> None:
+    gone = cli.root / "gone"
+    gone.mkdir()
+    script = 'rmdir ../gone && exec "$@"'
+    done = subprocess.run(
+        ["sh", "-c", script, "sh", *CTXF],
+        input=NOTES,
+        capture_output=True,
+        env={**cli.environment(), "PYTHONSAFEPATH": "1"},
+        cwd=gone,
+        timeout=60,
+        check=False,
+    )
+    assert (done.stdout, done.stderr, done.returncode) == (FOLDED, SUMMARY, 0)
