@@ -54,6 +54,8 @@ def replace_file(path: Path, data: bytes, *, expected: os.stat_result | None = N
 
 def file_targets(files: Sequence[str], *, in_place: bool, output_dir: str | None) -> list[Path] | None:
     """Where each of `files` goes; None is stdout. Raises click.UsageError before anything is written."""
+    if output_dir == "":
+        raise click.UsageError("--output-dir needs the name of a directory.")
     if in_place and output_dir:
         raise click.UsageError("Only one of --in-place and --output-dir can be used.")
     if not in_place and not output_dir:
