@@ -1,7 +1,9 @@
 """The `ctxf` command: finds the subcommand, and turns every error into a message and a status."""
 
 import importlib
+import io
 import os
+import re
 import sys
 from collections.abc import Sequence
 from typing import Any, Final
@@ -36,6 +38,7 @@ _COMMON_OPTIONS: Final = {
     "-v": 0,
     "--verbose": 0,
 }
+_COMMON_FLAGS: Final = re.compile("-[qv]{2,}")
 
 _HELP = """Fold long context into a durable archive, and get every byte back.
 
@@ -67,20 +70,29 @@ class _Commands(click.Group):
             formatter.write_dl(list(_COMMANDS.items()))
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        return super().parse_args(ctx, _with_command(args))
+        return super().parse_args(ctx, _with_command(args, is_completion=ctx.resilient_parsing))
 
 
-def _with_command(args: list[str]) -> list[str]:
-    """Move common options behind the command's name; name `fold` where no command is named."""
+def _with_command(args: list[str], *, is_completion: bool) -> list[str]:
+    """Move common options behind the command's name; name `fold` where no command is named.
+
+    A command line that is to be completed may yet name one.
+    """
     head = 0
     while head < len(args):
         name, has_value, _value = args[head].partition("=")
-        if name not in _COMMON_OPTIONS:
+        if name in _COMMON_OPTIONS:
+            head += 1 if has_value else 1 + _COMMON_OPTIONS[name]
+        elif _COMMON_FLAGS.fullmatch(name):
+            head += 1
+        else:
             break
-        head += 1 if has_value else 1 + _COMMON_OPTIONS[name]
     common, rest = args[:head], args[head:]
+    if is_completion and not rest:
+        return []
     if rest and (rest[0] in _COMMANDS or (rest[0] in ("--help", "-h", "--version") and not common)):
-        return [rest[0], *common, *rest[1:]]
+        words = 2 if rest[0] == "config" and rest[1:] and not rest[1].startswith("-") else 1
+        return [*rest[:words], *common, *rest[words:]]
     return [_DEFAULT_COMMAND, *common, *rest]
 
 
@@ -114,12 +126,17 @@ def run(args: Sequence[str]) -> int:
             say(f"internal error: {type(error).__name__}: {escape(str(error))}; please report it")
         else:
             say(escape(_message(error)))
+        if isinstance(error, OSError):
+            give_up(1)
         return status
 
 
 def _show_usage_error(error: click.ClickException) -> None:
+    """As click does, but with what was typed made harmless."""
+    shown = io.StringIO()
+    error.show(file=shown)
     try:
-        error.show(file=sys.stderr)
+        print("\n".join(map(escape, shown.getvalue().split("\n"))), end="", file=sys.stderr)
     except OSError:
         give_up(2)
 
