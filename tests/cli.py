@@ -15,6 +15,13 @@ from typing import Final, NamedTuple
 
 CTXF: Final = (sys.executable, "-m", "ctxf")
 NOBODY: Final = 65534
+# Root may read and write everything; without these capabilities its files' modes hold for it too.
+UNPRIVILEGED: Final = """
+import ctypes, os, sys
+for capability in (1, 2):  # CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH; others than root have none to drop
+    ctypes.CDLL(None).prctl(24, capability, 0, 0, 0)  # PR_CAPBSET_DROP
+os.execv(sys.argv[1], sys.argv[1:])
+"""
 LIMITED: Final = """
 import os, resource, sys
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]), int(sys.argv[1])))
@@ -75,7 +82,8 @@ class Cli:
         command = self._command(args, redirect)
         if largest_file is not None:
             command = [sys.executable, "-c", LIMITED, str(largest_file), *command]
-        user = NOBODY if unprivileged and not os.geteuid() else None
+        if unprivileged:
+            command = [sys.executable, "-c", UNPRIVILEGED, *command]
         done = subprocess.run(
             command,
             input=stdin,
@@ -84,8 +92,6 @@ class Cli:
             cwd=cwd or self.cwd,
             timeout=TIMEOUT,
             check=False,
-            user=user,
-            group=user,
         )
         return Ran(done.stdout, done.stderr, done.returncode)
 

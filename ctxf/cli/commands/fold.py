@@ -39,7 +39,7 @@ Examples:
 
 
 @click.command("fold", help=_HELP)
-@click.argument("files", metavar="[FILE]...", nargs=-1, type=click.Path(allow_dash=True))
+@click.argument("files", metavar="[FILE]...", nargs=-1, type=click.Path(readable=False, allow_dash=True))
 @click.option(
     "--min-savings",
     metavar="N",
@@ -143,9 +143,9 @@ class _Job:
                 result = FoldResult(data)
             if target != Path(file):
                 target.parent.mkdir(parents=True, exist_ok=True)
-                replace_file(target, result.text)
+                replace_file(target, result.text, source=state, in_place=False)
             elif result.text != data:
-                replace_file(target, result.text, expected=state)
+                replace_file(target, result.text, source=state, in_place=True)
         except OSError as error:
             say(f"{escape(file)}: {escape(error.strerror or str(error))}")
             return status_of(error)
