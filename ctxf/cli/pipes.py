@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable
 from typing import Final
 
-__all__ = ["CHUNK_BYTES", "Input", "Output", "is_terminal"]
+__all__ = ["CHUNK_BYTES", "Input", "Output", "ReaderGone", "is_terminal"]
 
 CHUNK_BYTES: Final = 1 << 20
 _STDIN: Final = 0
@@ -19,8 +19,12 @@ _PIECE_BYTES: Final = 1 << 16
 _F_SETPIPE_SZ: Final = 1031
 
 
+class ReaderGone(Exception):
+    """Nobody reads stdout any more. No OSError: click would make a status 1 of a broken pipe."""
+
+
 class Input:
-    """A file, or stdin for None and `-`. Raises OSError from every method."""
+    """A file, or stdin for None and `-`. Raises OSError, which names the input, from every method."""
 
     def __init__(self, path: str | None) -> None:
         self._is_stdin = path is None or path == "-"
@@ -38,6 +42,9 @@ class Input:
                 return os.read(self._descriptor, CHUNK_BYTES)
             except BlockingIOError:
                 select.select([self._descriptor], [], [])
+            except OSError as error:
+                error.filename = self.name
+                raise
 
     def read_all(self) -> bytes:
         """All of it."""
@@ -69,7 +76,10 @@ class Input:
 
 
 class Output:
-    """stdout. Small pieces are gathered; `flush` at the end, or when a reader should see them."""
+    """stdout. Small pieces are gathered; `flush` at the end, or when a reader should see them.
+
+    Raises OSError, ReaderGone.
+    """
 
     def __init__(self) -> None:
         self._pieces: list[bytes] = []
@@ -108,6 +118,8 @@ def _write_all(data: bytes) -> None:
             view = view[os.write(_STDOUT, view) :]
         except BlockingIOError:  # somebody set the pipe to non-blocking; it is shared with them
             select.select([], [_STDOUT], [])
+        except BrokenPipeError as error:
+            raise ReaderGone from error
 
 
 def _widen_pipe(descriptor: int) -> None:

@@ -189,6 +189,9 @@ class Database:
         hint = "it was left as it is; name another file with --archive or CTXF_ARCHIVE"
         with contextlib.closing(self._sqlite_connect("immutable=1")) as connection:
             try:
+                # A checkpoint that was cut short leaves a header that counts pages which only the WAL has;
+                # SQLite calls that corrupt when it does not read the WAL, but not under this setting.
+                connection.execute("PRAGMA writable_schema = ON")
                 (application,) = connection.execute("PRAGMA application_id").fetchone()
             except sqlite3.DatabaseError as error:
                 if _error_name(error) != "SQLITE_NOTADB":
