@@ -63,12 +63,20 @@ class FoldPlan:
 
 
 def plan_folds(
-    text: bytes, blocks: Sequence[Block], void: Iterable[Block], rules: FoldRules, *, offset: int = 0
+    text: bytes,
+    blocks: Sequence[Block],
+    void: Iterable[Block],
+    rules: FoldRules,
+    *,
+    offset: int = 0,
+    references: Sequence[int] | None = None,
 ) -> FoldPlan:
     """Choose the blocks that fold.
 
     `text` are the bytes from `offset` on that hold all `blocks` (closed, ordered by their ends) and
-    all `void` ones, which fold never but may be references.
+    all `void` ones, which fold never but may be references. `references` are the places of all references,
+    in order, for a caller who finds them otherwise: in source they count by their lines alone, whether or
+    not the grammar takes these for comments.
     """
 
     def body_of(block: Block) -> bytes:
@@ -79,7 +87,8 @@ def plan_folds(
             return False  # without a look at the body: most are long
         return parse_reference_line(block.begin, body_of(block), wrapped=rules.wrapped) is not None
 
-    references = sorted(block.begin.start for block in (*blocks, *void) if is_reference(block))
+    if references is None:
+        references = sorted(block.begin.start for block in (*blocks, *void) if is_reference(block))
 
     def references_in(block: Block) -> int:
         return bisect_left(references, block.end.start) - bisect_left(references, block.begin.start)
