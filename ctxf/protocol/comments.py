@@ -29,10 +29,11 @@ class Span(NamedTuple):
 
 
 # What a comment inside such a node is, depends on the version and the dialect of its language: the
-# replacement field of an f-string, the substitution of a template (PROTOCOL.md §10.3).
+# replacement field of an f-string, the substitution of a template (PROTOCOL.md §10.3). And in a tag of
+# HTML or XML there are no comments, whatever the grammars say.
 _QUOTING = re.compile(
     r"(?<!concatenated_)string|interpol|heredoc|template_(?:string|substitution|literal|interpolation|expr)"
-    r"|quoted_|regex|raw_text|sigil"
+    r"|quoted_|regex|raw_text|sigil|_tag$|^(?:STag|ETag|EmptyElemTag|doctype|doctypedecl)$"
 )
 
 # A missing token of these kinds shifts no string and no comment: the parser went on as if it were there.

@@ -173,7 +173,7 @@ class Parsers:
     def _start_child(self) -> None:
         try:
             self._child = subprocess.Popen(
-                [sys.executable, "-I", "-c", _START_CODE, *(path for path in sys.path if path)],
+                [sys.executable, "-I", "-c", _START_CODE, *(path or os.getcwd() for path in sys.path)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
