@@ -194,7 +194,8 @@ def pygments_comments(text: bytes, lexer: str) -> set[int] | None:
     found = set()
     inside = False
     for offset, kind, value in get_lexer_by_name(lexer).get_tokens_unprocessed(text.decode("latin-1")):
-        if kind not in Comment or kind in Comment.Preproc:
+        kinds = kind.split()
+        if Comment not in kinds or Comment.Preproc in kinds:
             inside = False
             continue
         if not inside or value.startswith(("#", "//", "--", "<!--")):

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ctxf.protocol.languages import Language
+from ctxf.protocol.model import CommentForm
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Tree, TreeCursor
@@ -137,9 +138,11 @@ def _first_shifting_error(tree: "Tree", data: bytes, limit: int, language: Langu
     """Where the first parse error starts that may have shifted strings or comments; `limit` if none does.
 
     The parser skips what it cannot place. Braces and words in what it skipped do not matter, quotes and
-    comment openers do: from there on, inside may have become outside.
+    comment openers do: from there on, inside may have become outside. Comments that have a line for
+    themselves are left out of account, or no block inside a skipped stretch could ever fold.
     """
     openers = re.compile(b"|".join([b"[\"'`]", *(re.escape(form.opener) for form in language.forms)]))
+    comment_lines = re.compile(b"(?m:^[ \\t]*+(?:%b))" % b"|".join(map(_line_of, language.forms)))
     cursor = tree.walk()
     checked = 0  # errors before this are parts of one that has been searched already
     while True:
@@ -150,7 +153,8 @@ def _first_shifting_error(tree: "Tree", data: bytes, limit: int, language: Langu
             if language.strict or node.type not in _HARMLESS:
                 return node.start_byte
         elif node.is_error and node.end_byte > checked:
-            if language.strict or openers.search(data, node.start_byte, node.end_byte):
+            skipped = comment_lines.sub(b"", data[node.start_byte : node.end_byte])
+            if language.strict or openers.search(skipped):
                 return node.start_byte
             checked = node.end_byte
         if node.has_error and cursor.goto_first_child():
@@ -158,3 +162,10 @@ def _first_shifting_error(tree: "Tree", data: bytes, limit: int, language: Langu
         while not cursor.goto_next_sibling():
             if not cursor.goto_parent():
                 return limit
+
+
+def _line_of(form: CommentForm) -> bytes:
+    """A pattern for the rest of a line that is one comment of this form."""
+    if not form.closer:
+        return re.escape(form.opener) + rb"[^\n]*+"
+    return rb"%b[^\n]*?%b[ \t\r]*+$" % (re.escape(form.opener), re.escape(form.closer))
