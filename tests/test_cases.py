@@ -1,4 +1,4 @@
-"""Folds whole documents that broke tools of this kind: tests/cases/*/, see expect.json there.
+"""Folds whole documents that broke tools of this kind: tests/cases/text/*/, see expect.json there.
 
 `folds` are the labels that fold, `kept` how many markers stay for each reason, `stays` texts of the result.
 """
@@ -11,7 +11,7 @@ import pytest
 
 from tests.in_memory import Scope, fold, restore
 
-CASES = sorted((Path(__file__).parent / "cases").iterdir())
+CASES = sorted((Path(__file__).parent / "cases" / "text").iterdir())
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
