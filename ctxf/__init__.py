@@ -26,10 +26,13 @@ if TYPE_CHECKING:
         InvalidId,
         InvalidScope,
         ReadError,
+        SourceNotParsed,
         TextNotUtf8,
+        UnknownLanguage,
     )
-    from ctxf.folder import fold, restore
+    from ctxf.folder import fold
     from ctxf.protocol.model import Reason
+    from ctxf.restorer import restore
     from ctxf.results import (
         Fold,
         FoldResult,
@@ -67,7 +70,9 @@ __all__ = [
     "RestoreResult",
     "Restored",
     "ScopeSummary",
+    "SourceNotParsed",
     "TextNotUtf8",
+    "UnknownLanguage",
     "Unresolved",
     "__version__",
     "fold",
@@ -81,7 +86,7 @@ _HOMES: Final = {
     "ScopeSummary": "ctxf.archive",
     "Reason": "ctxf.protocol.model",
     "fold": "ctxf.folder",
-    "restore": "ctxf.folder",
+    "restore": "ctxf.restorer",
 }
 
 

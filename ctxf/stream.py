@@ -9,12 +9,12 @@ whole text, except when storing fails: then the failed batch and everything behi
 from typing import Final
 
 from ctxf.archive import Archive
-from ctxf.folder import Stretch, store_and_write
 from ctxf.protocol.fold import FoldRules, plan_folds
 from ctxf.protocol.model import Marker, Reason
 from ctxf.protocol.pairing import Pairing
 from ctxf.protocol.scopes import check_scope
 from ctxf.results import FoldResult
+from ctxf.storing import Stretch, store_and_write
 from ctxf.windows import LineWindows, Reread, WindowScanner
 
 __all__ = ["BATCH_BYTES", "FoldStream"]

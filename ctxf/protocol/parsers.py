@@ -32,8 +32,7 @@ _STOP_SECONDS: Final = 1.0
 
 _LENGTH: Final = struct.Struct("<Q")
 
-# The parent's own search path, so that the child finds this very ctxf and its grammars, wherever they
-# are: isolated mode alone would lose user site packages and PYTHONPATH.
+# Isolated mode alone would lose user site packages and PYTHONPATH, and with them grammars.
 _START_CODE: Final = (
     "import sys; sys.path[:] = sys.argv[1:]; from ctxf.protocol.parser_child import main; main()"
 )
@@ -173,7 +172,7 @@ class Parsers:
     def _start_child(self) -> None:
         try:
             self._child = subprocess.Popen(
-                [sys.executable, "-I", "-c", _START_CODE, *(path or os.getcwd() for path in sys.path)],
+                [sys.executable, "-I", "-c", _START_CODE, *_search_path()],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
@@ -197,6 +196,17 @@ class Parsers:
             child.kill()
             child.wait()
         child.stdout.close()
+
+
+def _search_path() -> list[str]:
+    """Where the child looks for this very ctxf and its grammars.
+
+    The parent's own path, but for the folder of its script or the working directory, which comes first
+    there: any `copy.py` in it would take the place of the standard library's.
+    """
+    path = sys.path if sys.flags.safe_path else sys.path[1:]
+    package_folder = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    return [*filter(None, path), package_folder]
 
 
 def write_frame(stream: IO[bytes], payload: bytes) -> None:

@@ -11,7 +11,8 @@ from ctxf.cli.edge import CommonOptions, common_options
 from ctxf.cli.pipes import Output
 from ctxf.cli.status import Status
 from ctxf.cli.terminal import count, escape, size
-from ctxf.folder import fold, restore
+from ctxf.folder import fold
+from ctxf.restorer import restore
 from ctxf.results import Fold, FoldResult
 
 _HELP = """Fold a bundled agent transcript, read a block back, restore it, compare.

@@ -60,7 +60,7 @@ def command(*, common: CommonOptions, id: str, restore: bool, lines: str | None,
 
 
 def _view(body: bytes, archive: Archive, scope: str) -> bytes:
-    from ctxf.folder import view  # noqa: PLC0415
+    from ctxf.restorer import view  # noqa: PLC0415
 
     return view(body, archive, scope)
 
