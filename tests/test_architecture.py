@@ -25,6 +25,7 @@ LAYERS = (
 ALONE = {
     "sqlite3": "archive.sqlite",
     "click": "cli",
+    "pathspec": "cli.walk",
     "tree_sitter": "protocol.grammars",
     "platformdirs": "archive.location",
 }

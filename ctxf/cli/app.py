@@ -21,6 +21,7 @@ _COMMANDS: Final = {
     "fold": "Fold the marked blocks of text: store them, put references in their place.",
     "restore": "Put the exact original in place of every reference.",
     "read": "Print one archived body.",
+    "languages": "List the languages whose comments can hold markers.",
     "list": "List what is archived in a scope.",
     "guide": "Print the instruction that an agent needs.",
     "config": "Show or check the configuration.",

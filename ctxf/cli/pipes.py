@@ -50,10 +50,13 @@ class Input:
         """All of it."""
         return b"".join(iter(self.read_chunk, b""))
 
-    def reread(self) -> Callable[[int, int], bytes] | None:
-        """Reads bytes between two offsets once more; None where that cannot be done."""
+    def reread(self, *, behind: int) -> Callable[[int, int], bytes] | None:
+        """Reads bytes between two offsets once more; None where that cannot be done.
+
+        Offsets count from `behind` bytes before the place that has been read up to.
+        """
         try:
-            start = os.lseek(self._descriptor, 0, os.SEEK_CUR)  # a shell's `read` may have taken some
+            start = os.lseek(self._descriptor, 0, os.SEEK_CUR) - behind
             is_file = stat.S_ISREG(os.fstat(self._descriptor).st_mode)
         except OSError:
             return None

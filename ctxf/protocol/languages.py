@@ -12,7 +12,15 @@ from typing import Final
 from ctxf.protocol.markers import BOM
 from ctxf.protocol.model import CommentForm
 
-__all__ = ["LANGUAGES", "TEXT_NAMES", "Language", "is_text_name", "language_for_file", "language_of"]
+__all__ = [
+    "LANGUAGES",
+    "TEXT_NAMES",
+    "Language",
+    "is_text_file",
+    "is_text_name",
+    "language_for_file",
+    "language_of",
+]
 
 TEXT_NAMES: Final = frozenset({"text", "txt", "plain", "markdown", "md"})
 """Names of what is no source: fold it by the rules of text (PROTOCOL.md §4)."""
@@ -342,6 +350,11 @@ def is_text_name(name: str) -> bool:
     return name.lower() in TEXT_NAMES
 
 
+def is_text_file(filename: str) -> bool:
+    """Whether a file's name says that it is text or Markdown."""
+    return PurePath(filename).suffix.lower() in {".md", ".markdown", ".txt"}
+
+
 def language_of(name: str) -> Language | None:
     """The language of a name or alias in any case; None for names of text and for what nobody knows."""
     return _BY_NAME.get(name.lower())
@@ -358,7 +371,7 @@ def language_for_file(filename: str, first_line: bytes = b"") -> Language | None
         or _BY_EXTENSION.get(path.suffix)
         or _BY_EXTENSION.get(path.suffix.lower())
     )
-    if language or path.suffix.lower() in {".md", ".markdown", ".txt"}:
+    if language or is_text_file(filename):
         return language
     if path.name.startswith(("Dockerfile.", "Makefile.")):
         return _BY_FILENAME[path.name.partition(".")[0]]

@@ -1,4 +1,4 @@
-"""`ctxf fold`, and `ctxf` alone: text in, folded text out."""
+"""`ctxf fold`, and `ctxf` alone: text or source in, folded out."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -7,7 +7,9 @@ import click
 
 from ctxf.archive import Archive
 from ctxf.cli.edge import CommonOptions, common_options, scope_capacity
-from ctxf.cli.files import cleaning_up_on_signals, file_targets, read_file, replace_file
+from ctxf.cli.file_options import FileOptions, file_options
+from ctxf.cli.files import cleaning_up_on_signals, read_file, replace_file
+from ctxf.cli.language import FIRST_LINE_BYTES, TEXT, SharedParser, fold_language
 from ctxf.cli.pipes import Input, Output, is_terminal
 from ctxf.cli.reports import FoldReport
 from ctxf.cli.status import Status, status_of, worst
@@ -16,6 +18,7 @@ from ctxf.config import MAX_INTEGER, Settings
 from ctxf.errors import ArchiveError, ConfigError
 from ctxf.folder import fold
 from ctxf.protocol.fold import FoldRules
+from ctxf.protocol.markers import KEYWORD
 from ctxf.results import FoldResult
 from ctxf.stream import FoldStream
 
@@ -26,7 +29,8 @@ _LINGER_SECONDS = 0.05
 _HELP = """Fold the marked blocks of FILE, or of stdin, to stdout.
 
 A block stands between two lines `<!-- @context-fold begin LABEL -->` and
-`<!-- @context-fold end LABEL -->`. Its body is stored durably in the archive
+`<!-- @context-fold end LABEL -->`; in source, between two such comments of its
+language. Its body is stored durably in the archive
 first; only then does a reference `[[cf:v2:ID]]` take its place. Whatever cannot
 be stored goes through as it came, with exit status 75.
 
@@ -34,20 +38,19 @@ be stored goes through as it came, with exit status 75.
 Examples:
   ctxf < notes.md > folded.md
   tail -f agent.log | ctxf fold --scope run-7
-  ctxf fold --in-place notes/*.md
+  ctxf fold module.py > folded.py
+  ctxf fold --in-place --recursive src
 """
 
 
 @click.command("fold", help=_HELP)
-@click.argument("files", metavar="[FILE]...", nargs=-1, type=click.Path(readable=False, allow_dash=True))
+@file_options
 @click.option(
     "--min-savings",
     metavar="N",
     type=click.IntRange(0, MAX_INTEGER),
     help="Fold what saves N tokens or more [256].",
 )
-@click.option("--in-place", is_flag=True, help="Write each FILE back, in one step.")
-@click.option("--output-dir", metavar="DIR", help="Write each FILE below DIR, under its relative path.")
 @click.option(
     "--capacity", metavar="BYTES", type=click.IntRange(min=0), help="Let the scope hold no more than this."
 )
@@ -58,18 +61,16 @@ def command(
     /,
     *,
     common: CommonOptions,
-    files: tuple[str, ...],
+    options: FileOptions,
     min_savings: int | None,
-    in_place: bool,
-    output_dir: str | None,
     capacity: int | None,
 ) -> int:
     """See _HELP."""
-    if not files and not in_place and output_dir is None and is_terminal(0):
+    if options.is_bare and is_terminal(0):
         assert ctx.parent is not None
         click.echo(ctx.parent.get_help())
         return Status.DONE
-    targets = file_targets(files, in_place=in_place, output_dir=output_dir)
+    pairs = options.pairs()
     try:
         settings = common.settings(min_savings_tokens=min_savings)
         archive = Archive.open(settings.archive)
@@ -80,12 +81,13 @@ def command(
         settings = Settings(enabled=False)
         archive = Archive.memory()  # for nobody: folding is off
         status = status_of(error)
-    with archive:
-        job = _Job(common, settings, archive, scope_capacity(settings.scope, settings, capacity))
-        if targets is None:
-            return worst(status, job.fold_to_stdout(files[0] if files else None))
+    with archive, SharedParser() as parser:
+        room = scope_capacity(settings.scope, settings, capacity)
+        job = _Job(common, settings, archive, room, options.language, parser)
+        if pairs is None:
+            return worst(status, job.fold_to_stdout(options.files[0] if options.files else None))
         with cleaning_up_on_signals():
-            return worst(status, *(job.fold_file(*pair) for pair in zip(files, targets, strict=True)))
+            return worst(status, *(job.fold_file(*pair) for pair in pairs))
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,30 +98,18 @@ class _Job:
     settings: Settings
     archive: Archive
     capacity: int | None
+    language: str
+    parser: SharedParser
 
     def fold_to_stdout(self, file: str | None) -> Status:
-        """Fold as the text flows by; when something fails, what is held back still goes out."""
+        """Fold text as it flows by, source whole."""
         source, output, report = Input(file), Output(), FoldReport(verbose=self.common.verbose)
-        rules = FoldRules(self.settings.min_savings_tokens)
-        stream = FoldStream(
-            self.archive, self.settings.scope, rules, capacity=self.capacity, reread=source.reread()
-        )
-        failure: OSError | None = None
-        while True:
-            try:
-                chunk = source.read_chunk()
-            except OSError as error:
-                failure = error  # what was read before is the reader's all the same
-                break
-            if not chunk:
-                break
-            report.bytes_in += len(chunk)
-            results = stream.feed(chunk) if self.settings.enabled else [FoldResult(chunk)]
-            _write(results, output, report)
-            if source.is_waiting(_LINGER_SECONDS if stream.has_batch else 0):
-                _write(stream.flush(), output, report)
-                output.flush()
-        _write(stream.finish(), output, report)
+        first = source.read_chunk()
+        language = fold_language(self.language, file, first) if self.settings.enabled else TEXT
+        if language == TEXT:
+            failure = self._stream(source, first, output, report)
+        else:
+            failure = self._fold_whole(source, first, language, output, report)
         output.flush()
         source.close()
         report.say(quiet=self.common.quiet)
@@ -127,23 +117,61 @@ class _Job:
             raise failure
         return report.status
 
+    def _stream(self, source: Input, chunk: bytes, output: Output, report: FoldReport) -> OSError | None:
+        """Write text out as far as it is settled. When reading fails, what was read still goes out."""
+        rules = FoldRules(self.settings.min_savings_tokens)
+        start = source.reread(behind=len(chunk))
+        stream = FoldStream(self.archive, self.settings.scope, rules, capacity=self.capacity, reread=start)
+        failure: OSError | None = None
+        while chunk:
+            report.bytes_in += len(chunk)
+            _write(stream.feed(chunk) if self.settings.enabled else [FoldResult(chunk)], output, report)
+            if source.is_waiting(_LINGER_SECONDS if stream.has_batch else 0):
+                _write(stream.flush(), output, report)
+                output.flush()
+            try:
+                chunk = source.read_chunk()
+            except OSError as error:
+                failure, chunk = error, b""
+        _write(stream.finish(), output, report)
+        return failure
+
+    def _fold_whole(
+        self, source: Input, first: bytes, language: str, output: Output, report: FoldReport
+    ) -> OSError | None:
+        chunks, failure = [first], None
+        try:
+            chunks += iter(source.read_chunk, b"")
+        except OSError as error:
+            failure = error
+        data = b"".join(chunks)
+        report.bytes_in = len(data)
+        _write([self._fold(data, language)], output, report)
+        return failure
+
+    def _fold(self, data: bytes, language: str) -> FoldResult[bytes]:
+        return fold(
+            data,
+            self.archive,
+            scope=self.settings.scope,
+            language=language,
+            min_savings_tokens=self.settings.min_savings_tokens,
+            capacity=self.capacity,
+            parser=None if language == TEXT else self.parser.get(),
+        )
+
     def fold_file(self, file: str, target: Path) -> Status:
         """Fold one file whole, or leave it as it is."""
         report = FoldReport(f"{escape(file)}: ", self.common.verbose)
         try:
             data, state = read_file(Path(file))
             report.bytes_in = len(data)
-            if self.settings.enabled:
-                result = fold(
-                    data,
-                    self.archive,
-                    scope=self.settings.scope,
-                    min_savings_tokens=self.settings.min_savings_tokens,
-                    capacity=self.capacity,
-                )
+            if self.settings.enabled and KEYWORD in data:
+                result = self._fold(data, fold_language(self.language, file, data[:FIRST_LINE_BYTES]))
                 report.add(result)
             else:
                 result = FoldResult(data)
+                report.bytes_out = len(data)
             if target != Path(file):
                 target.parent.mkdir(parents=True, exist_ok=True)
                 replace_file(target, result.text, source=state, in_place=False)

@@ -7,12 +7,14 @@ import click
 
 from ctxf.archive import Archive
 from ctxf.cli.edge import CommonOptions, common_options
-from ctxf.cli.files import cleaning_up_on_signals, file_targets, read_file, replace_file
+from ctxf.cli.file_options import FileOptions, file_options
+from ctxf.cli.files import cleaning_up_on_signals, read_file, replace_file
+from ctxf.cli.language import FIRST_LINE_BYTES, restore_kind
 from ctxf.cli.pipes import Input, Output
 from ctxf.cli.reports import report_restore
 from ctxf.cli.status import Status, status_of, worst
 from ctxf.cli.terminal import escape, say, size
-from ctxf.restorer import Restoration, kind_of
+from ctxf.restorer import Restoration
 
 _HELP = """Put the exact original in place of every reference of FILE, or of stdin.
 
@@ -27,9 +29,7 @@ Examples:
 
 
 @click.command("restore", help=_HELP)
-@click.argument("files", metavar="[FILE]...", nargs=-1, type=click.Path(readable=False, allow_dash=True))
-@click.option("--in-place", is_flag=True, help="Write each FILE back, in one step.")
-@click.option("--output-dir", metavar="DIR", help="Write each FILE below DIR, under its relative path.")
+@file_options
 @click.option(
     "--max-output",
     metavar="BYTES",
@@ -41,20 +41,18 @@ Examples:
 def command(
     *,
     common: CommonOptions,
-    files: tuple[str, ...],
-    in_place: bool,
-    output_dir: str | None,
+    options: FileOptions,
     max_output: int,
 ) -> int:
     """See _HELP."""
-    targets = file_targets(files, in_place=in_place, output_dir=output_dir)
+    pairs = options.pairs()
     settings = common.settings()
     with Archive.open(settings.archive) as archive:
-        job = _Job(common, archive, settings.scope, max_output)
-        if targets is None:
-            return job.restore_to_stdout(files[0] if files else None)
+        job = _Job(common, archive, settings.scope, options.language, max_output)
+        if pairs is None:
+            return job.restore_to_stdout(options.files[0] if options.files else None)
         with cleaning_up_on_signals():
-            return worst(*(job.restore_file(*pair) for pair in zip(files, targets, strict=True)))
+            return worst(*(job.restore_file(*pair) for pair in pairs))
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +62,7 @@ class _Job:
     common: CommonOptions
     archive: Archive
     scope: str
+    language: str
     max_output: int
 
     def restore_to_stdout(self, file: str | None) -> Status:
@@ -99,7 +98,8 @@ class _Job:
 
     def _start(self, data: bytes, file: str | None) -> Restoration | None:
         """The restore, unless it would give more than is allowed."""
-        restoration = Restoration(data, self.archive, self.scope, kind_of(None))
+        kind = restore_kind(self.language, file, data[:FIRST_LINE_BYTES])
+        restoration = Restoration(data, self.archive, self.scope, kind)
         needed = restoration.size()
         if needed <= self.max_output:
             return restoration

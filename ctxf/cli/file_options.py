@@ -1,0 +1,82 @@
+"""What `fold` and `restore` take: files, where they go, and their language."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from ctxf.cli.files import file_targets
+from ctxf.cli.language import AUTO, checked_language
+from ctxf.cli.walk import files_below
+
+__all__ = ["FileOptions", "file_options"]
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True, slots=True)
+class FileOptions:
+    """FILEs and the options about them, as they were typed."""
+
+    files: tuple[str, ...]
+    language: str
+    in_place: bool
+    recursive: bool
+    output_dir: str | None
+
+    @property
+    def is_bare(self) -> bool:
+        """Whether nothing was said: stdin goes to stdout."""
+        return not self.files and not self.in_place and self.output_dir is None
+
+    def pairs(self) -> list[tuple[str, Path]] | None:
+        """Each file with the one to write; None when the one FILE, or stdin, goes to stdout.
+
+        Raises click.UsageError before anything is written.
+        """
+        files: Sequence[str] = list(files_below(self.files)) if self.recursive else self.files
+        if self.recursive and not files:
+            return []
+        targets = file_targets(files, in_place=self.in_place, output_dir=self.output_dir)
+        return None if targets is None else list(zip(files, targets, strict=True))
+
+
+def file_options(function: _F) -> _F:
+    """Add FILEs, --language, --in-place, --output-dir and --recursive; the command gets them as `options`."""
+
+    def collect(
+        *args: Any,
+        files: tuple[str, ...],
+        language: str,
+        in_place: bool,
+        recursive: bool,
+        output_dir: str | None,
+        **kwargs: Any,
+    ) -> Any:
+        options = FileOptions(files, language, in_place, recursive, output_dir)
+        return function(*args, options=options, **kwargs)
+
+    parameters = (
+        click.argument("files", metavar="[FILE]...", nargs=-1, type=click.Path(readable=False, allow_dash=True)),
+        click.option(
+            "--language",
+            metavar="NAME",
+            default=AUTO,
+            callback=checked_language,
+            help="text, or the language whose comments hold the markers [auto: by file name, then hashbang].",
+        ),
+        click.option("--in-place", is_flag=True, help="Write each FILE back, in one step."),
+        click.option(
+            "--output-dir", metavar="DIR", help="Write each FILE below DIR, under its relative path."
+        ),
+        click.option(
+            "--recursive", is_flag=True, help="Take the files below each directory, except what Git ignores."
+        ),
+    )
+    wrapped: Any = collect
+    wrapped.__click_params__ = list(getattr(function, "__click_params__", []))
+    for parameter in reversed(parameters):
+        wrapped = parameter(wrapped)
+    return wrapped  # type: ignore[no-any-return]

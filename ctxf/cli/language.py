@@ -1,0 +1,86 @@
+"""Which language a file is folded in: what `--language` says, by default its name, then its hashbang."""
+
+from typing import TYPE_CHECKING, Final, Self
+
+import click
+
+from ctxf.protocol.restore import Kind
+
+if TYPE_CHECKING:
+    from ctxf.protocol.parsers import Parsers
+
+__all__ = [
+    "AUTO",
+    "FIRST_LINE_BYTES",
+    "TEXT",
+    "SharedParser",
+    "checked_language",
+    "fold_language",
+    "restore_kind",
+]
+
+AUTO: Final = "auto"
+TEXT: Final = "text"
+FIRST_LINE_BYTES: Final = 256
+
+# The table of languages is imported by who has a file or a name to look up: a pipe has neither.
+
+
+class SharedParser:
+    """One parser, and one child process, for all the sources of a run; none where there is no source."""
+
+    def __init__(self) -> None:
+        self._parser: Parsers | None = None
+
+    def get(self) -> "Parsers":
+        """The parser, made when it is first asked for."""
+        if self._parser is None:
+            from ctxf.protocol.parsers import Parsers  # noqa: PLC0415
+
+            self._parser = Parsers()
+        return self._parser
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        if self._parser is not None:
+            self._parser.close()
+
+
+def checked_language(_ctx: click.Context, _option: click.Parameter, value: str) -> str:
+    """The value of `--language`; a name that means nothing is a usage error."""
+    if value not in (AUTO, TEXT):
+        from ctxf.protocol.grammars import find_language  # noqa: PLC0415
+        from ctxf.protocol.languages import is_text_name  # noqa: PLC0415
+
+        if not is_text_name(value) and find_language(value) is None:
+            raise click.BadParameter("no such language; `ctxf languages` lists them")
+    return value
+
+
+def fold_language(option: str, file: str | None, first_line: bytes) -> str:
+    """The name of the language of `file` (None and `-` are stdin); `first_line` may be longer than a line."""
+    if option != AUTO:
+        return option
+    if file is None or file == "-":
+        return TEXT
+    from ctxf.protocol.languages import language_for_file  # noqa: PLC0415
+
+    language = language_for_file(file, first_line)
+    return language.name if language else TEXT
+
+
+def restore_kind(option: str, file: str | None, first_line: bytes) -> Kind:
+    """Which references count in `file`: those of its language, and of every kind where nobody knows."""
+    if option != AUTO:
+        from ctxf.restorer import kind_of  # noqa: PLC0415
+
+        return kind_of(option)
+    if file is None or file == "-":
+        return Kind.UNKNOWN
+    from ctxf.protocol.languages import is_text_file, language_for_file  # noqa: PLC0415
+
+    if is_text_file(file):
+        return Kind.TEXT
+    return Kind.SOURCE if language_for_file(file, first_line) else Kind.UNKNOWN

@@ -1,0 +1,77 @@
+"""The files below directories, without those that Git ignores."""
+
+import os
+from collections.abc import Iterator, Sequence
+
+import click
+from pathspec import GitIgnoreSpec
+
+from ctxf.cli.terminal import escape, say
+
+__all__ = ["files_below"]
+
+
+def files_below(paths: Sequence[str]) -> Iterator[str]:
+    """Each file of `paths`, and of each directory the regular files below it, in the order of their names.
+
+    Links below a directory are not followed: what they lead to is elsewhere, or comes up by itself.
+    """
+    for path in paths:
+        if os.path.isdir(path):
+            yield from _walk(path)
+        elif path == "-":
+            raise click.UsageError("--recursive needs the name of a directory.")
+        else:
+            yield path
+
+
+def _walk(top: str) -> Iterator[str]:
+    ignore = _IgnoreFiles()
+    for folder, directories, files in os.walk(top, onerror=_say_unreadable):
+        ignore.enter(folder)
+        # In place: os.walk goes only where this list leads.
+        directories[:] = sorted(
+            name
+            for name in directories
+            if name != ".git"
+            and not os.path.islink(f"{folder}/{name}")
+            and not ignore.matches(folder, f"{name}/")
+        )
+        for name in sorted(files):
+            path = os.path.join(folder, name)
+            if os.path.isfile(path) and not os.path.islink(path) and not ignore.matches(folder, name):
+                yield path
+
+
+def _say_unreadable(error: OSError) -> None:
+    say(f"{escape(str(error.filename))}: {error.strerror}")
+
+
+class _IgnoreFiles:
+    """The .gitignore files on the way down; the deepest one that says anything of a path decides."""
+
+    def __init__(self) -> None:
+        self._specs: list[tuple[str, GitIgnoreSpec]] = []
+
+    def enter(self, folder: str) -> None:
+        """Read the folder's own file, and forget those of folders that we have left."""
+        self._specs = [one for one in self._specs if _is_below(folder, one[0])]
+        try:
+            with open(os.path.join(folder, ".gitignore"), "rb") as file:
+                lines = file.read().decode("utf-8", "surrogateescape").split("\n")
+        except OSError:
+            return
+        self._specs.append((folder, GitIgnoreSpec.from_lines(line.removesuffix("\r") for line in lines)))
+
+    def matches(self, folder: str, name: str) -> bool:
+        for origin, spec in reversed(self._specs):
+            relative = os.path.relpath(folder, origin)
+            path = name if relative == os.curdir else f"{relative}/{name}"
+            verdict = spec.check_file(path).include
+            if verdict is not None:
+                return verdict
+        return False
+
+
+def _is_below(folder: str, origin: str) -> bool:
+    return folder == origin or folder.startswith(os.path.join(origin, ""))
