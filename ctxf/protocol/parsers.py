@@ -27,15 +27,18 @@ from ctxf.protocol.languages import Language
 
 __all__ = ["Failure", "Parsers", "Problem", "SourceParser", "read_frame", "write_frame"]
 
-_START_SECONDS: Final = 20.0  # for Python to start: a loaded machine, a cold disk
+_START_SECONDS: Final = 10.0  # for Python to start: a loaded machine, a cold disk
 _STOP_SECONDS: Final = 1.0
 
 _LENGTH: Final = struct.Struct("<Q")
 
-# The parent's own search path, so that the child finds this very ctxf and its grammars, wherever they
-# are: isolated mode alone would lose user site packages and PYTHONPATH.
+_RETRY_SECONDS: Final = 60.0  # before a child that could not be started is tried again
+
+# The standard library first, then the parent's own search path, so that the child finds this very ctxf and
+# its grammars wherever they are (isolated mode alone would lose user site packages and PYTHONPATH), while
+# a `copy.py` in somebody's folder cannot get before the real one.
 _START_CODE: Final = (
-    "import sys; sys.path[:] = sys.argv[1:]; from ctxf.protocol.parser_child import main; main()"
+    "import sys; sys.path += sys.argv[1:]; from ctxf.protocol.parser_child import main; main()"
 )
 
 
@@ -76,6 +79,7 @@ class Parsers:
         self._grammars: dict[str, Grammar | MissingGrammar] = {}
         self._child: subprocess.Popen[bytes] | None = None
         self._child_owner = 0
+        self._retry_at = 0.0
         self._lock = Lock()
 
     def __enter__(self) -> Self:
@@ -166,14 +170,16 @@ class Parsers:
             self._child = None  # we are a fork: the child is our parent's
         if self._child is not None and self._child.poll() is not None:
             self._stop_child()
-        if self._child is None:
+        if self._child is None and monotonic() >= self._retry_at:
             self._start_child()
+            if self._child is None:  # or every text of a long run would wait for the next one in vain
+                self._retry_at = monotonic() + _RETRY_SECONDS
         return self._child
 
     def _start_child(self) -> None:
         try:
             self._child = subprocess.Popen(
-                [sys.executable, "-I", "-c", _START_CODE, *(path or os.getcwd() for path in sys.path)],
+                [sys.executable, "-I", "-S", "-c", _START_CODE, *(path or os.getcwd() for path in sys.path)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
