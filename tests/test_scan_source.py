@@ -274,9 +274,9 @@ def test_folding_one_block_heals_the_next() -> None:
     assert restore_source(text, bodies) == data
 
 
-def test_reference_that_is_no_comment_keeps_all() -> None:
+def test_reference_that_is_no_comment_keeps_its_block() -> None:
     data = block(HASH, LONG_BODY)
-    plan = plan_source(data, named("python"), FoldRules(), Moods("cc", "cnc"))
+    plan = plan_source(data, named("python"), FoldRules(), Moods("cc", "cnc", "cc"))
     assert plan.folds == ()
     assert [keep.reason for keep in plan.kept] == [Reason.IN_DOUBT]
 
@@ -301,10 +301,10 @@ def test_large_source_stays() -> None:
 
 
 def test_missing_grammar_is_a_failure(parsers: Parsers) -> None:
-    klingon = Language("klingon", (HASH,), "tree-sitter-klingon")
-    plan = plan_source(block(HASH, LONG_BODY), klingon, FoldRules(), parsers)
+    romulan = Language("romulan", (HASH,), "tree-sitter-romulan")
+    plan = plan_source(block(HASH, LONG_BODY), romulan, FoldRules(), parsers)
     assert plan.failure == Failure(
-        Problem.NO_GRAMMAR, "tree-sitter-klingon is not installed", "tree-sitter-klingon"
+        Problem.NO_GRAMMAR, "tree-sitter-romulan is not installed", "tree-sitter-romulan"
     )
     assert [keep.reason for keep in plan.kept] == [Reason.PARSER]
 
