@@ -1,6 +1,8 @@
 """Which marker lines of a source are comments, and what a source folds to."""
 
 import json
+import re
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -147,6 +149,13 @@ def test_reference_line_is_one_comment(
         ("html", b"<p\n" + block(ANGLE, b"class='filler'\n" * 100) + b">x</p>\n"),
         ("html", b"<plaintext>\n" + block(ANGLE, b"<p>filler</p>\n" * 100)),
         ("php", b"<?php\n__halt_compiler();\n" + block(HASH, LONG_BODY)),
+        ("php", b"<?php\n// a ?>\n" + block(SLASHES, LONG_BODY.replace(b"#", b"//"))),
+        (
+            "html",
+            b"<script><!-- <script> </script>\n" + block(ANGLE, b"<p>filler</p>\n" * 100) + b"--></script>\n",
+        ),
+        ("csharp", "// a\u2028b = @'\n".encode() + block(SLASHES, LONG_BODY.replace(b"#", b"//"))),
+        ("css", b".a { b: url(\n" + block(STAR, b"/* filler words */\n" * 100) + b"); }\n"),
         ("bash", b"cat <<E\n$(\n" + block(HASH, LONG_BODY) + b")\nE\n"),
         ("ruby", b'x = "#{\n' + block(HASH, LONG_BODY) + b'1}"\n'),
     ],
@@ -178,6 +187,29 @@ def test_doubtful_marker_makes_what_it_could_pair_with_doubtful(parsers: Parsers
     data = b"# @context-fold begin a\n" * 2 + inner + LONG_BODY + b"# @context-fold end a\n" * 2
     text, _plan, _bodies = assert_laws(data, named("python"), parsers)
     assert text == data
+
+
+@pytest.mark.parametrize("name", [row.name for row in LANGUAGES if row.doubt])
+def test_doubtful_regions_are_found_in_linear_time(name: str) -> None:
+    """What opens a region, over and over: the patterns must not look ahead from each of them."""
+    language = named(name)
+    assert language.doubt
+    for piece in (
+        b"<script ",
+        b"<script><!--",
+        b"<title ",
+        b"<? ",
+        b"//",
+        b"# ",
+        b"/*",
+        b"$a$ ",
+        b"url(\n",
+        b"\t#",
+    ):
+        start = time.monotonic()
+        for _match in re.finditer(language.doubt, piece * 200_000 + b"\n"):
+            pass
+        assert time.monotonic() - start < 5, piece
 
 
 # --- eligibility ---
@@ -242,9 +274,9 @@ def test_folding_one_block_heals_the_next() -> None:
     assert restore_source(text, bodies) == data
 
 
-def test_reference_that_is_no_comment_keeps_all() -> None:
+def test_reference_that_is_no_comment_keeps_its_block() -> None:
     data = block(HASH, LONG_BODY)
-    plan = plan_source(data, named("python"), FoldRules(), Moods("cc", "cnc"))
+    plan = plan_source(data, named("python"), FoldRules(), Moods("cc", "cnc", "cc"))
     assert plan.folds == ()
     assert [keep.reason for keep in plan.kept] == [Reason.IN_DOUBT]
 
@@ -269,10 +301,10 @@ def test_large_source_stays() -> None:
 
 
 def test_missing_grammar_is_a_failure(parsers: Parsers) -> None:
-    klingon = Language("klingon", (HASH,), "tree-sitter-klingon")
-    plan = plan_source(block(HASH, LONG_BODY), klingon, FoldRules(), parsers)
+    romulan = Language("romulan", (HASH,), "tree-sitter-romulan")
+    plan = plan_source(block(HASH, LONG_BODY), romulan, FoldRules(), parsers)
     assert plan.failure == Failure(
-        Problem.NO_GRAMMAR, "tree-sitter-klingon is not installed", "tree-sitter-klingon"
+        Problem.NO_GRAMMAR, "tree-sitter-romulan is not installed", "tree-sitter-romulan"
     )
     assert [keep.reason for keep in plan.kept] == [Reason.PARSER]
 

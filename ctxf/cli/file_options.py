@@ -59,7 +59,9 @@ def file_options(function: _F) -> _F:
         return function(*args, options=options, **kwargs)
 
     parameters = (
-        click.argument("files", metavar="[FILE]...", nargs=-1, type=click.Path(readable=False, allow_dash=True)),
+        click.argument(
+            "files", metavar="[FILE]...", nargs=-1, type=click.Path(readable=False, allow_dash=True)
+        ),
         click.option(
             "--language",
             metavar="NAME",

@@ -34,7 +34,7 @@ class Span(NamedTuple):
 # HTML or XML there are no comments, whatever the grammars say.
 _QUOTING = re.compile(
     r"(?<!concatenated_)string|interpol|heredoc|template_(?:string|substitution|literal|interpolation|expr)"
-    r"|quoted_|regex|raw_text|sigil|_tag$|^(?:STag|ETag|EmptyElemTag|doctype|doctypedecl)$"
+    r"|quoted_|quasi|regex|raw_text|sigil|_tag$|^(?:STag|ETag|EmptyElemTag|doctype|doctypedecl)$"
 )
 
 # A missing token of these kinds shifts no string and no comment: the parser went on as if it were there.

@@ -54,8 +54,15 @@ _HTML_DOUBT = (
     rb"(?is:<(textarea|title|xmp|iframe|noembed|noframes|noscript)\b.*?(?:</\1|\Z))"
     rb"|(?is:<plaintext\b.*)|(?s:<!\[CDATA\[.*?(?:\]\]>|\Z))|(?s:<\?.*?(?:\?>|\Z))"
     rb"|(?s:--!>.*)|(?s:<!--->?.*)"
+    # `<script><!-- <script> </script>`: the outer script goes on (HTML, script data double escaped state)
+    rb"|(?is:<script\b(?:(?!</?script\b|<!--).)*+<!--(?:(?!</?script\b).)*+<script\b.*)"
 )
-_PHP_DOUBT = rb"(?is:__halt_compiler.*)"
+# `// a ?>` ends the comment and the code, which the grammar does not know.
+_PHP_DOUBT = rb"(?is:__halt_compiler.*)|(?s:(?://|#)(?:(?!<\?|\?>|//|#)[^\n])*+\?>.*)"
+_CSHARP_DOUBT = rb"(?s:(?:\xe2\x80[\xa8\xa9]|\xc2\x85).*)"  # these end a line there, and so a comment
+_CSS_DOUBT = rb"(?i:url\([^\"'()\n]*+\n[^)]*+)"  # no comments between these brackets
+_R_DOUBT = rb"(?s:[rR][\"']-*+[(\[{].*)"  # raw strings are younger than the grammar
+_MAKE_DOUBT = rb"(?m:^\t.*$)"  # a recipe is the shell's
 _PERL_DOUBT = rb"(?ms:^__(?:END|DATA)__.*)"
 _RUBY_DOUBT = rb"(?ms:^__END__\r?$.*)"
 
@@ -168,6 +175,7 @@ _CORE: Final = (
         bundled="c_sharp",
         aliases=("cs", "c#", "c-sharp", "c_sharp"),
         extensions=(".cs", ".csx"),
+        doubt=_CSHARP_DOUBT,
     ),
     Language(
         "ruby",
@@ -222,6 +230,7 @@ _CORE: Final = (
         bundled="css",
         extensions=(".css",),
         not_comments=frozenset({"js_comment"}),
+        doubt=_CSS_DOUBT,
     ),
     Language(
         "json",
@@ -303,9 +312,9 @@ _MORE: Final = (
     _more("elm", (_DASHES, _BRACE), None, "elm", (".elm",)),
     _more("elisp", (_SEMICOLON,), None, "elisp", (".el",), aliases=("emacs-lisp", "emacs_lisp"), filenames=(".emacs",)),
     _more("commonlisp", (_SEMICOLON,), "tree-sitter-commonlisp", "commonlisp", (".lisp", ".cl", ".lsp", ".asd"), aliases=("lisp", "common-lisp")),
-    _more("r", (_HASH,), None, "r", (".r",), hashbangs=("Rscript",)),
+    _more("r", (_HASH,), None, "r", (".r",), hashbangs=("Rscript",), doubt=_R_DOUBT),
     _more("perl", (_HASH,), "tree-sitter-perl", "perl", (".pl", ".pm", ".t"), aliases=("pl",), hashbangs=("perl",), doubt=_PERL_DOUBT),
-    _more("make", (_HASH,), "tree-sitter-make", "make", (".mk", ".mak"), aliases=("makefile", "mk"), filenames=("Makefile", "makefile", "GNUmakefile"), hashbangs=("make",)),
+    _more("make", (_HASH,), "tree-sitter-make", "make", (".mk", ".mak"), aliases=("makefile", "mk"), filenames=("Makefile", "makefile", "GNUmakefile"), hashbangs=("make",), doubt=_MAKE_DOUBT),
     _more("dockerfile", (_HASH,), "tree-sitter-dockerfile", "dockerfile", (".dockerfile",), aliases=("docker", "containerfile"), filenames=("Dockerfile", "Containerfile")),
     _more("hcl", (_HASH, *_C_FORMS), "tree-sitter-hcl", "hcl", (".hcl", ".tf", ".tfvars"), aliases=("terraform", "tf")),
     _more("zig", (_SLASHES,), "tree-sitter-zig", None, (".zig", ".zon")),

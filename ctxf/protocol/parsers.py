@@ -27,14 +27,18 @@ from ctxf.protocol.languages import Language
 
 __all__ = ["Failure", "Parsers", "Problem", "SourceParser", "read_frame", "write_frame"]
 
-_START_SECONDS: Final = 20.0  # for Python to start: a loaded machine, a cold disk
+_START_SECONDS: Final = 10.0  # for Python to start: a loaded machine, a cold disk
 _STOP_SECONDS: Final = 1.0
 
 _LENGTH: Final = struct.Struct("<Q")
 
-# Isolated mode alone would lose user site packages and PYTHONPATH, and with them grammars.
+_RETRY_SECONDS: Final = 60.0  # before a child that could not be started is tried again
+
+# The standard library first, then the parent's own search path, so that the child finds this very ctxf and
+# its grammars wherever they are (isolated mode alone would lose user site packages and PYTHONPATH), while
+# a `copy.py` in somebody's folder cannot get before the real one.
 _START_CODE: Final = (
-    "import sys; sys.path[:] = sys.argv[1:]; from ctxf.protocol.parser_child import main; main()"
+    "import sys; sys.path += sys.argv[1:]; from ctxf.protocol.parser_child import main; main()"
 )
 
 
@@ -75,6 +79,7 @@ class Parsers:
         self._grammars: dict[str, Grammar | MissingGrammar] = {}
         self._child: subprocess.Popen[bytes] | None = None
         self._child_owner = 0
+        self._retry_at = 0.0
         self._lock = Lock()
 
     def __enter__(self) -> Self:
@@ -165,14 +170,16 @@ class Parsers:
             self._child = None  # we are a fork: the child is our parent's
         if self._child is not None and self._child.poll() is not None:
             self._stop_child()
-        if self._child is None:
+        if self._child is None and monotonic() >= self._retry_at:
             self._start_child()
+            if self._child is None:  # or every text of a long run would wait for the next one in vain
+                self._retry_at = monotonic() + _RETRY_SECONDS
         return self._child
 
     def _start_child(self) -> None:
         try:
             self._child = subprocess.Popen(
-                [sys.executable, "-I", "-c", _START_CODE, *_search_path()],
+                [sys.executable, "-I", "-S", "-c", _START_CODE, *(path or os.getcwd() for path in sys.path)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
@@ -196,17 +203,6 @@ class Parsers:
             child.kill()
             child.wait()
         child.stdout.close()
-
-
-def _search_path() -> list[str]:
-    """Where the child looks for this very ctxf and its grammars.
-
-    The parent's own path, but for the folder of its script or the working directory, which comes first
-    there: any `copy.py` in it would take the place of the standard library's.
-    """
-    path = sys.path if sys.flags.safe_path else sys.path[1:]
-    package_folder = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-    return [*filter(None, path), package_folder]
 
 
 def write_frame(stream: IO[bytes], payload: bytes) -> None:

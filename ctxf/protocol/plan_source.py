@@ -6,7 +6,8 @@
 
 Folding a block takes text away from the parser, and that can heal the parse of the next block or upset
 it. So the folded text is planned again until nothing changes (law L2). Ids have no influence on a parse,
-as they stand in comments; samples will do, and nothing need be stored for this.
+as they stand in comments; samples will do, and nothing need be stored for this. A block whose reference
+would be no comment in the folded text (half a function gone, and the parser all at sea) stays.
 """
 
 from bisect import bisect_right
@@ -84,6 +85,7 @@ class _Planner:
         self._parser = parser
         self._refused = refused
         self._markers = find_marker_lines(data, language)
+        self._doubted: set[Block] = set()  # certain, but not when folded
 
     def plan(self) -> SourcePlan:
         if not self._markers:
@@ -95,7 +97,11 @@ class _Planner:
                 reason = Reason.TOO_LARGE if scan.failure.problem is Problem.TOO_LARGE else Reason.PARSER
                 return self._keep_all(reason, scan.failure)
             if not all(scan.extra):
-                break  # what stands for a block would be no comment
+                # What would stand for some blocks is no comment there: try without these.
+                stands = list(map(all, zip(scan.extra[: len(folds)], scan.extra[len(folds) :], strict=True)))
+                self._doubted.update(fold.block for fold, ok in zip(folds, stands, strict=True) if not ok)
+                folds = [fold for fold, ok in zip(folds, stands, strict=True) if ok]
+                continue
             plan = self._plan_round(scan, folds)
             if not plan.folds:
                 return SourcePlan(tuple(folds), kept_outside(folds, plan.kept), self._rules)
@@ -137,7 +143,7 @@ class _Planner:
         length = len(self._data)
         pairing = pair(sorted([*scan.live, *scan.doubtful], key=lambda marker: marker.start), length)
         # A block is certain when it is one whether or not the doubtful markers are comments.
-        certain = set(pair(list(scan.live), length).blocks)
+        certain = set(pair(list(scan.live), length).blocks) - self._doubted
         folded = {fold.block for fold in folds}
         blocks = [block for block in pairing.blocks if block in certain and block not in folded]
         places = [fold.block.begin.end for fold in folds]
