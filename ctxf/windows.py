@@ -9,7 +9,7 @@ faster on Markdown. A pipe cannot be read again and is scanned as it flows by.
 from collections.abc import Callable
 from typing import Final
 
-from ctxf.protocol.markers import KEYWORD
+from ctxf.protocol.markers import BOM, KEYWORD
 from ctxf.protocol.model import Marker
 from ctxf.protocol.scan_text import MAX_LINE_BYTES, TextScanner, find_sequence
 
@@ -94,7 +94,8 @@ class LineWindows:
         if chunk:
             self._tail.append(chunk)
             self._tail_size += len(chunk)
-        if self._tail_size > MAX_LINE_BYTES:
+        # A byte order mark is not part of its line: with it, a line of the limit is not over it.
+        if self._tail_size > MAX_LINE_BYTES + len(BOM):
             windows.append((self.take_rest(), False))
             self._in_long_line = True
         return windows
