@@ -3,8 +3,8 @@
 Minutes: run with `-m long`. CTXF_TORTURE_FILES says how many files per language, CTXF_TORTURE_ROOTS adds
 folders to look in (separated by `:`), CTXF_TORTURE_REPORT names a file for the disagreements.
 
-The oracle is `tokenize` for Python and Pygments for the rest. Pygments knows less about its languages
-than the grammars do, so a disagreement is a question, not yet a fault: the test reports it, and fails for
+The oracle is `tokenize` for Python and Pygments for the rest. Pygments knows less about its languages than
+the grammars do, so a disagreement is a question, not yet a fault: the test reports it, and fails for
 Python's alone.
 """
 
