@@ -13,7 +13,6 @@ import pytest
 
 from ctxf.protocol import parsers as parsers_module
 from ctxf.protocol.fold import FoldRules
-from ctxf.protocol.grammars import MissingGrammar, load_grammar
 from ctxf.protocol.languages import LANGUAGES
 from ctxf.protocol.model import Reason
 from ctxf.protocol.parsers import Parsers, Problem
@@ -72,12 +71,8 @@ HOSTILE = {
 @pytest.mark.parametrize("what", HOSTILE)
 def test_hostile_text_stays(what: str, isolate: bool) -> None:
     name, data = HOSTILE[what]
-    if isinstance(load_grammar(named(name)), MissingGrammar):
-        pytest.skip(f"no grammar for {name}")
     with Parsers(isolate=isolate) as parsers:
-        start = time.monotonic()
         plan = plan_source(data, named(name), FoldRules(), parsers)
-        assert time.monotonic() - start < 10
         assert plan.folds == ()
         failed = {Reason.PARSER, Reason.TOO_LARGE}
         doubted = {Reason.IN_DOUBT, Reason.FENCED, Reason.UNCLOSED, Reason.STRAY_END}

@@ -111,8 +111,6 @@ def test_nothing_but_comments_folds(name: str, request: pytest.FixtureRequest) -
     if target := os.environ.get("CTXF_TORTURE_REPORT"):
         with Path(target).open("a") as file:
             file.writelines(f"{name} {line}\n" for line in [str(dict(counts)), *report])
-    if not counts["files"]:
-        pytest.skip("no files of this language here")
     if not lexer:  # the language's own tokenizer: no disagreement is acceptable
         assert not counts["DISAGREED: folded"]
 
