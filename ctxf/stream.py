@@ -11,6 +11,7 @@ from typing import Final
 from ctxf.archive import Archive
 from ctxf.folder import Stretch, store_and_write
 from ctxf.protocol.fold import FoldRules, plan_folds
+from ctxf.protocol.markers import BOM
 from ctxf.protocol.model import Marker, Reason
 from ctxf.protocol.pairing import Pairing
 from ctxf.protocol.scan_text import MAX_LINE_BYTES, TextScanner
@@ -168,7 +169,7 @@ class _LineWindows:
         if chunk:
             self._tail.append(chunk)
             self._tail_size += len(chunk)
-        if self._tail_size > MAX_LINE_BYTES:
+        if self._tail_size > MAX_LINE_BYTES + len(BOM):  # a mark before the first line is not part of it
             windows.append((self.take_rest(), False))
             self._in_long_line = True
         return windows
