@@ -1,12 +1,14 @@
 """`ctxf doctor`, `ctxf demo` and `ctxf guide`: what they say, and that they leave nothing behind."""
 
 import json
+import signal
 import sqlite3
+import time
 from pathlib import Path
 
 import pytest
 
-from tests.cli import NOTES, SUMMARY, Cli
+from tests.cli import NOTES, SUMMARY, TIMEOUT, Cli
 
 BARE = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONIOENCODING": "ascii", "PYTHONCOERCECLOCALE": "0"}
 
@@ -101,6 +103,18 @@ def test_demo(cli: Cli, env: dict[str, str]) -> None:
     assert (ran.stderr, ran.status) == (b"", 0)
     assert everything(cli) == before
     assert cli.run("demo") == ran
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_demo_stopped_by_a_signal_leaves_nothing(cli: Cli, number: signal.Signals) -> None:
+    child = cli.start("demo")
+    while child.poll() is None and not list(cli.root.glob("tmp/*/archive.db")):
+        time.sleep(0.001)
+    child.send_signal(number)
+    _, said = child.communicate(timeout=TIMEOUT)
+    assert said.strip() == b""
+    assert child.returncode in (0, 128 + number)
+    assert list((cli.root / "tmp").iterdir()) == []
 
 
 def test_demo_does_not_need_what_the_user_has_set(cli: Cli) -> None:
