@@ -4,37 +4,45 @@
         result = ctxf.fold(text, archive, scope="default")
         assert ctxf.restore(result.text, archive, scope="default").text == text
 
-PROTOCOL.md says what is a block and what a reference. Importing this loads no parser and no database.
+PROTOCOL.md says what is a block and what a reference. Names are imported when they are first used:
+a command that starts for every request of an agent pays only for what it calls.
 """
 
-from ctxf.archive import Archive, Entry, ScopeSummary
-from ctxf.errors import (
-    ArchiveDamaged,
-    ArchiveError,
-    ArchiveMissing,
-    ArchiveReadOnly,
-    BodyDamaged,
-    BodyForgotten,
-    BodyNotFound,
-    ConfigError,
-    CtxfError,
-    InvalidId,
-    InvalidScope,
-    ReadError,
-    TextNotUtf8,
-)
-from ctxf.folder import fold, restore
-from ctxf.protocol.model import Reason
-from ctxf.results import (
-    Fold,
-    FoldResult,
-    InnerFold,
-    Kept,
-    LooseReference,
-    Restored,
-    RestoreResult,
-    Unresolved,
-)
+import importlib
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from ctxf.archive import Archive, Entry, ScopeSummary
+    from ctxf.errors import (
+        ArchiveDamaged,
+        ArchiveError,
+        ArchiveMissing,
+        ArchiveReadOnly,
+        BodyDamaged,
+        BodyForgotten,
+        BodyNotFound,
+        ConfigError,
+        CtxfError,
+        InvalidId,
+        InvalidScope,
+        ReadError,
+        SourceNotParsed,
+        TextNotUtf8,
+        UnknownLanguage,
+    )
+    from ctxf.folder import fold
+    from ctxf.protocol.model import Reason
+    from ctxf.restorer import restore
+    from ctxf.results import (
+        Fold,
+        FoldResult,
+        InnerFold,
+        Kept,
+        LooseReference,
+        Restored,
+        RestoreResult,
+        Unresolved,
+    )
 
 __version__ = "0.1.0"
 
@@ -62,9 +70,34 @@ __all__ = [
     "RestoreResult",
     "Restored",
     "ScopeSummary",
+    "SourceNotParsed",
     "TextNotUtf8",
+    "UnknownLanguage",
     "Unresolved",
     "__version__",
     "fold",
     "restore",
 ]
+
+# Where the names live that are not in ctxf.errors or ctxf.results.
+_HOMES: Final = {
+    "Archive": "ctxf.archive",
+    "Entry": "ctxf.archive",
+    "ScopeSummary": "ctxf.archive",
+    "Reason": "ctxf.protocol.model",
+    "fold": "ctxf.folder",
+    "restore": "ctxf.restorer",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in __all__:
+        raise AttributeError(f"module 'ctxf' has no attribute {name!r}")
+    errors = importlib.import_module("ctxf.errors")
+    home = _HOMES.get(name) or ("ctxf.errors" if name in errors.__all__ else "ctxf.results")
+    value = globals()[name] = getattr(importlib.import_module(home), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

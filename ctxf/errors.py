@@ -3,6 +3,8 @@
     CtxfError
     ├── InvalidScope (ValueError)      a scope name outside PROTOCOL.md §9
     ├── InvalidId (ValueError)         not an id, in no accepted spelling
+    ├── UnknownLanguage (ValueError)   a name that means no language
+    ├── SourceNotParsed                a source stays as it is: no grammar, a crash, a time limit
     ├── ConfigError (ValueError)       a configuration file or variable that cannot be used
     ├── ArchiveError                   the archive as a whole cannot do what was asked
     │   ├── ArchiveMissing             there is no archive at this place yet
@@ -19,7 +21,10 @@ step. Exit codes and HTTP statuses are the edges' business and stand in their ow
 """
 
 from collections.abc import Sequence
-from datetime import datetime
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from datetime import datetime
 
 __all__ = [
     "ArchiveDamaged",
@@ -34,7 +39,9 @@ __all__ = [
     "InvalidId",
     "InvalidScope",
     "ReadError",
+    "SourceNotParsed",
     "TextNotUtf8",
+    "UnknownLanguage",
 ]
 
 
@@ -58,6 +65,27 @@ class InvalidId(CtxfError, ValueError):
         super().__init__(
             f"{text!r} is no id: give the 12 to 64 hexadecimal digits of a [[cf:v2:...]] reference"
         )
+
+
+class UnknownLanguage(CtxfError, ValueError):
+    """`name` is no language that any table or installed grammar knows."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        super().__init__(f"{name!r} is no known language; `ctxf languages` lists them")
+
+
+class SourceNotParsed(CtxfError):
+    """A source could not be parsed, so nobody can tell what is a comment in it, and it stays as it is.
+
+    `wheel` is the package that would bring the missing grammar, if that is the problem.
+    """
+
+    def __init__(self, language: str, problem: str, wheel: str | None = None) -> None:
+        self.language = language
+        self.problem = problem
+        self.wheel = wheel
+        super().__init__(f"{language}: {problem}" + (f" (run: pip install {wheel})" if wheel else ""))
 
 
 class ConfigError(CtxfError, ValueError):
@@ -148,7 +176,7 @@ class BodyNotFound(ReadError):
 class BodyForgotten(ReadError):
     """The body was removed by `ctxf forget`; `when` is in UTC."""
 
-    def __init__(self, scope: str, id: str, when: datetime) -> None:
+    def __init__(self, scope: str, id: str, when: "datetime") -> None:
         self.when = when
         super().__init__(
             scope, id, f"forgotten on {when:%Y-%m-%d}; only folding the same text again brings it back"

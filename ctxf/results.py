@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import AnyStr, Generic
 
-from ctxf.errors import ArchiveError, CtxfError
+from ctxf.errors import CtxfError
 from ctxf.protocol.model import Reason
 
 __all__ = [
@@ -52,12 +52,13 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class FoldResult(Generic[AnyStr]):
-    """`text` is the folded text; `failure` says why nothing (more) could be stored, if so."""
+    """`text` is the folded text. `failure` says why nothing (more) could be folded, if so: ArchiveError or
+    SourceNotParsed."""
 
     text: AnyStr
     folds: tuple[Fold, ...] = ()
     kept: tuple[Kept, ...] = ()
-    failure: ArchiveError | None = None
+    failure: CtxfError | None = None
 
     @property
     def tokens_saved(self) -> int:

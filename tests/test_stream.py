@@ -47,8 +47,12 @@ def run(
     minimum: int,
     flush_behind: Callable[[int], bool] = lambda _: False,
     capacity: int | None = None,
+    *,
+    is_file: bool = False,
 ) -> list[FoldResult[bytes]]:
-    stream = FoldStream(archive, "default", FoldRules(minimum), capacity=capacity)
+    text = b"".join(chunks)
+    reread = (lambda first, last: text[first:last]) if is_file else None
+    stream = FoldStream(archive, "default", FoldRules(minimum), capacity=capacity, reread=reread)
     results = []
     for number, chunk in enumerate(chunks):
         results += stream.feed(chunk)
@@ -81,13 +85,15 @@ def cuts(text: bytes, places: Sequence[int]) -> list[bytes]:
     st.lists(st.integers(0, 5000), max_size=30),
     st.integers(0, 2**32 - 1),
     st.sampled_from((0, 5, 256)),
+    st.booleans(),
 )
 def test_cut_anywhere_and_flushed_at_any_time(
-    text: bytes, places: list[int], flushes: int, minimum: int
+    text: bytes, places: list[int], flushes: int, minimum: int, is_file: bool
 ) -> None:
     whole = fold(text, stocked_archive(), min_savings_tokens=minimum)
     chunks = cuts(text, places)
-    check_same(run(stocked_archive(), chunks, minimum, lambda n: bool(flushes >> n & 1)), whole)
+    results = run(stocked_archive(), chunks, minimum, lambda n: bool(flushes >> n & 1), is_file=is_file)
+    check_same(results, whole)
 
 
 @settings(max_examples=40)
@@ -170,6 +176,7 @@ def test_lines_at_the_limit(name: str) -> None:
     for size in (1 << 20, 300_007, len(text)):
         chunks = [text[start : start + size] for start in range(0, len(text), size)]
         check_same(run(Archive.memory(), chunks, 0), whole)
+        check_same(run(Archive.memory(), chunks, 0, is_file=True), whole)
     pieces = [text[:MAX_LINE_BYTES], *(bytes([byte]) for byte in text[MAX_LINE_BYTES : MAX_LINE_BYTES + 40])]
     check_same(run(Archive.memory(), [*pieces, text[MAX_LINE_BYTES + 40 :]], 0), whole)
 

@@ -7,10 +7,12 @@ never stands for another body, not even after the body was forgotten.
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from ctxf.protocol.references import ID_DIGITS, MAX_ID_DIGITS
+
+if TYPE_CHECKING:
+    from datetime import datetime
 
 __all__ = ["Entry", "NewBody", "Refused", "ScopeSummary", "Store", "id_candidates"]
 
@@ -44,7 +46,7 @@ class Entry:
     digest: bytes
     label: bytes
     size: int
-    created: datetime
+    created: "datetime"
 
 
 @dataclass(frozen=True, slots=True)

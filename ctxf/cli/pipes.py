@@ -3,7 +3,9 @@
 import contextlib
 import os
 import select
+import stat
 import sys
+from collections.abc import Callable
 from typing import Final
 
 __all__ = ["CHUNK_BYTES", "Input", "Output", "ReaderGone", "is_terminal"]
@@ -47,6 +49,16 @@ class Input:
     def read_all(self) -> bytes:
         """All of it."""
         return b"".join(iter(self.read_chunk, b""))
+
+    def reread(self) -> Callable[[int, int], bytes] | None:
+        """Reads bytes between two offsets once more; None where that cannot be done."""
+        try:
+            start = os.lseek(self._descriptor, 0, os.SEEK_CUR)  # a shell's `read` may have taken some
+            is_file = stat.S_ISREG(os.fstat(self._descriptor).st_mode)
+        except OSError:
+            return None
+        descriptor = self._descriptor
+        return (lambda first, last: os.pread(descriptor, last - first, start + first)) if is_file else None
 
     def is_waiting(self, seconds: float) -> bool:
         """Whether for `seconds` nothing more comes in; never for a file."""

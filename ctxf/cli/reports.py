@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 
 from ctxf.cli.status import Status, status_of, worst
 from ctxf.cli.terminal import count, escape, say, size
-from ctxf.errors import ArchiveError
-from ctxf.folder import Restoration
+from ctxf.errors import ArchiveError, CtxfError
 from ctxf.protocol.model import Reason
+from ctxf.restorer import Restoration
 from ctxf.results import Fold, FoldResult, Kept, LooseReference
 
 __all__ = ["FoldReport", "report_restore"]
@@ -27,7 +27,7 @@ class FoldReport:
     first_kept: list[Kept] = field(default_factory=list)
     bytes_in: int = 0
     bytes_out: int = 0
-    failure: ArchiveError | None = None
+    failure: CtxfError | None = None
     status: Status = Status.DONE
 
     def add(self, result: FoldResult[bytes]) -> None:

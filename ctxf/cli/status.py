@@ -13,6 +13,8 @@ from ctxf.errors import (
     InvalidId,
     InvalidScope,
     ReadError,
+    SourceNotParsed,
+    UnknownLanguage,
 )
 
 __all__ = ["Status", "status_of", "worst"]
@@ -38,6 +40,8 @@ _STATUSES: Final[tuple[tuple[type[BaseException], Status], ...]] = (
     (InvalidScope, Status.USAGE),
     (InvalidId, Status.USAGE),
     (BodyDamaged, Status.DAMAGED),
+    (UnknownLanguage, Status.USAGE),
+    (SourceNotParsed, Status.KEPT),
     (ReadError, Status.NOT_FOUND),
     (ArchiveDamaged, Status.DAMAGED),
     (ArchiveMissing, Status.NOT_FOUND),

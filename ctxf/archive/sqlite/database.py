@@ -17,8 +17,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
-from urllib.parse import quote
+from typing import Any, Final
 
 from ctxf.archive.location import create_archive_file, file_problem
 from ctxf.archive.sqlite.schema import APPLICATION_ID, CREATE, SCHEMA_VERSION
@@ -36,7 +35,8 @@ class Database:
     """A file at `path`, opened at first use and again when the process forked or the file was replaced."""
 
     def __init__(self, path: Path) -> None:
-        self.path = Path(os.path.abspath(path))
+        self._name = os.path.abspath(path)
+        self.path = Path(self._name)
         self._start_anew()
         self._abandoned: list[sqlite3.Connection] = []  # a parent's: kept, so that nobody closes them
 
@@ -46,6 +46,18 @@ class Database:
         self._connection: sqlite3.Connection | None = None
         self._identity: _FileIdentity | None = None
         self._why_read_only = ""
+
+    def row(self, query: str, parameters: tuple[object, ...]) -> tuple[Any, ...] | None:
+        """The first row of a SELECT; raises as `reading` does. For the call that everything waits for."""
+        self._leave_parent()
+        with self._lock:
+            try:
+                row: tuple[Any, ...] | None = (
+                    self._connect(create=False).execute(query, parameters).fetchone()
+                )
+                return row
+            except (sqlite3.Error, OSError) as error:
+                raise self._archive_error(error) from error
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
@@ -90,12 +102,16 @@ class Database:
 
     @contextlib.contextmanager
     def _locked(self) -> Iterator[None]:
+        self._leave_parent()
+        with self._lock:
+            yield
+
+    def _leave_parent(self) -> None:
+        """In a forked child: start anew."""
         if os.getpid() != self._process:
             if self._connection is not None:
                 self._abandoned.append(self._connection)
             self._start_anew()
-        with self._lock:
-            yield
 
     def _connect(self, *, create: bool) -> sqlite3.Connection:
         identity = self._file_identity()
@@ -117,7 +133,7 @@ class Database:
 
     def _file_identity(self) -> _FileIdentity | None:
         try:
-            status = os.lstat(self.path)
+            status = os.lstat(self._name)
         except OSError:
             return None
         return status.st_dev, status.st_ino
@@ -162,7 +178,7 @@ class Database:
 
     def _sqlite_connect(self, parameters: str) -> sqlite3.Connection:
         return sqlite3.connect(
-            f"file:{quote(os.fsencode(self.path))}?{parameters}",
+            f"file:{_quoted(self._name)}?{parameters}",
             uri=True,
             timeout=BUSY_SECONDS,  # set before anything else: D01 of the bug log
             isolation_level=None,
@@ -233,10 +249,18 @@ class Database:
     def _translating_errors(self) -> Iterator[None]:
         try:
             yield
-        except sqlite3.Error as error:
-            raise _archive_error(str(self.path), error) from error
-        except OSError as error:
-            raise ArchiveError(str(self.path), os.strerror(error.errno or 0)) from error
+        except (sqlite3.Error, OSError) as error:
+            raise self._archive_error(error) from error
+
+    def _archive_error(self, error: sqlite3.Error | OSError) -> ArchiveError:
+        if isinstance(error, OSError):
+            return ArchiveError(self._name, os.strerror(error.errno or 0))
+        return _archive_error(self._name, error)
+
+
+def _quoted(path: str) -> str:
+    """A path in an SQLite URI (https://sqlite.org/uri.html §3.1). urllib.parse would double our start-up."""
+    return path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
 
 
 def _error_name(error: sqlite3.Error) -> str:

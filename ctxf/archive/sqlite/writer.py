@@ -23,14 +23,24 @@ class Writer:
         self._execute("INSERT INTO scopes (name) VALUES (?) ON CONFLICT DO NOTHING", (scope,))
         row = self._execute("SELECT key, size FROM scopes WHERE name = ?", (scope,)).fetchone()
         self._scope, self._size = row
+        self._ids: dict[bytes, str] = {}  # of the bodies that the scope has, by digest, as far as looked up
 
     def put_group(self, group: Sequence[NewBody], capacity: int | None) -> tuple[str, ...] | Refused:
         """Store a group or refuse it whole; see `Store.put`."""
-        absent = {body.digest: len(body.body) for body in group if not self._is_live(body)}
-        needed = sum(absent.values())
+        absent: dict[bytes, tuple[NewBody, str, bool]] = {}
+        for body in group:
+            if body.digest not in self._ids:
+                id, has_row, is_live = self._find(body.digest)
+                if is_live:
+                    self._ids[body.digest] = id
+                else:
+                    absent[body.digest] = (body, id, has_row)
+        needed = sum(len(body.body) for body, _, _ in absent.values())
         if absent and capacity is not None and self._size + needed > capacity:
             return Refused(needed, max(0, capacity - self._size))
-        return tuple(self._put(body) for body in group)
+        for body, id, has_row in absent.values():
+            self._insert(body, id, has_row)
+        return tuple(self._ids[body.digest] for body in group)
 
     def finish(self) -> None:
         """Note how many bytes the scope holds now."""
@@ -44,24 +54,18 @@ class Writer:
                 (payload.encoding, payload.blake3, payload.data, digest),
             )
 
-    def _find(self, body: NewBody) -> tuple[str, bool, bool]:
-        """The body's id in this scope, whether a row has it, and whether it is there (not forgotten)."""
+    def _find(self, digest: bytes) -> tuple[str, bool, bool]:
+        """The id of a body in this scope, whether a row has it, and whether it is there (not forgotten)."""
         query = "SELECT sha256, body FROM folds WHERE scope = ? AND id = ?"
-        for id in id_candidates(body.digest):
+        for id in id_candidates(digest):
             row = self._execute(query, (self._scope, id)).fetchone()
             if row is None:
                 return id, False, False
-            if row[0] == body.digest:
+            if row[0] == digest:
                 return id, True, row[1] is not None
         raise AssertionError("two bodies of one SHA-256")
 
-    def _is_live(self, body: NewBody) -> bool:
-        return self._find(body)[2]
-
-    def _put(self, body: NewBody) -> str:
-        id, has_row, is_live = self._find(body)
-        if is_live:
-            return id
+    def _insert(self, body: NewBody, id: str, has_row: bool) -> None:
         key = self._body_key(body)
         if has_row:
             self._execute(
@@ -75,18 +79,18 @@ class Writer:
                 " VALUES (?, ?, ?, ?, ?, ?, ?)",
                 (self._scope, id, key, body.digest, len(body.body), body.label, self._now),
             )
+        self._ids[body.digest] = id
         self._size += len(body.body)
-        return id
 
     def _body_key(self, body: NewBody) -> int:
         """The row of the body's bytes, which may be there for another scope."""
-        row = self._execute("SELECT key FROM bodies WHERE sha256 = ?", (body.digest,)).fetchone()
-        if row is not None:
-            return int(row[0])
         payload = self._payloads.get(body.digest) or Encoder().encode(body.body)
         cursor = self._execute(
-            "INSERT INTO bodies (sha256, size, encoding, blake3, payload) VALUES (?, ?, ?, ?, ?)",
+            "INSERT INTO bodies (sha256, size, encoding, blake3, payload) VALUES (?, ?, ?, ?, ?)"
+            " ON CONFLICT (sha256) DO NOTHING",
             (body.digest, len(body.body), payload.encoding, payload.blake3, payload.data),
         )
-        assert cursor.lastrowid is not None
-        return cursor.lastrowid
+        if cursor.rowcount and cursor.lastrowid is not None:
+            return cursor.lastrowid
+        (key,) = self._execute("SELECT key FROM bodies WHERE sha256 = ?", (body.digest,)).fetchone()
+        return int(key)

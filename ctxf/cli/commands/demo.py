@@ -12,7 +12,8 @@ from ctxf.cli.files import cleaning_up_on_signals
 from ctxf.cli.pipes import Output
 from ctxf.cli.status import Status
 from ctxf.cli.terminal import count, escape, size
-from ctxf.folder import fold, restore
+from ctxf.folder import fold
+from ctxf.restorer import restore
 from ctxf.results import Fold, FoldResult
 
 _HELP = """Fold a bundled agent transcript, read a block back, restore it, compare.

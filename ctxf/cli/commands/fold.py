@@ -13,7 +13,7 @@ from ctxf.cli.reports import FoldReport
 from ctxf.cli.status import Status, status_of, worst
 from ctxf.cli.terminal import escape, say
 from ctxf.config import MAX_INTEGER, Settings
-from ctxf.errors import ConfigError
+from ctxf.errors import ArchiveError, ConfigError
 from ctxf.folder import fold
 from ctxf.protocol.fold import FoldRules
 from ctxf.results import FoldResult
@@ -72,14 +72,15 @@ def command(
     targets = file_targets(files, in_place=in_place, output_dir=output_dir)
     try:
         settings = common.settings(min_savings_tokens=min_savings)
-    except ConfigError as error:
-        # A broken configuration must not break the pipe that ctxf stands in.
+        archive = Archive.open(settings.archive)
+        status = Status.DONE
+    except (ConfigError, ArchiveError) as error:
+        # What is wrong around it must not break the pipe that ctxf stands in.
         say(f"{escape(str(error))}; the text goes through as it came")
         settings = Settings(enabled=False)
-        status = Status.CONFIG
-    else:
-        status = Status.DONE
-    with Archive.open(settings.archive) as archive:
+        archive = Archive.memory()  # for nobody: folding is off
+        status = status_of(error)
+    with archive:
         job = _Job(common, settings, archive, scope_capacity(settings.scope, settings, capacity))
         if targets is None:
             return worst(status, job.fold_to_stdout(files[0] if files else None))
@@ -100,7 +101,9 @@ class _Job:
         """Fold as the text flows by; when something fails, what is held back still goes out."""
         source, output, report = Input(file), Output(), FoldReport(verbose=self.common.verbose)
         rules = FoldRules(self.settings.min_savings_tokens)
-        stream = FoldStream(self.archive, self.settings.scope, rules, capacity=self.capacity)
+        stream = FoldStream(
+            self.archive, self.settings.scope, rules, capacity=self.capacity, reread=source.reread()
+        )
         failure: OSError | None = None
         while True:
             try:

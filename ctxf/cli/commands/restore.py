@@ -12,7 +12,7 @@ from ctxf.cli.pipes import Input, Output
 from ctxf.cli.reports import report_restore
 from ctxf.cli.status import Status, status_of, worst
 from ctxf.cli.terminal import escape, say, size
-from ctxf.folder import Restoration, kind_of
+from ctxf.restorer import Restoration, kind_of
 
 _HELP = """Put the exact original in place of every reference of FILE, or of stdin.
 
