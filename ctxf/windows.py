@@ -94,8 +94,7 @@ class LineWindows:
         if chunk:
             self._tail.append(chunk)
             self._tail_size += len(chunk)
-        # A byte order mark is not part of its line: with it, a line of the limit is not over it.
-        if self._tail_size > MAX_LINE_BYTES + len(BOM):
+        if self._tail_size > MAX_LINE_BYTES + len(BOM):  # a mark before the first line is not part of it
             windows.append((self.take_rest(), False))
             self._in_long_line = True
         return windows

@@ -8,6 +8,7 @@ import click
 
 from ctxf.archive import Archive
 from ctxf.cli.edge import CommonOptions, common_options
+from ctxf.cli.files import cleaning_up_on_signals
 from ctxf.cli.pipes import Output
 from ctxf.cli.status import Status
 from ctxf.cli.terminal import count, escape, size
@@ -36,6 +37,7 @@ def command(*, common: CommonOptions) -> int:
     original = resources.files("ctxf").joinpath("data/demo.md").read_bytes()
     output = Output()
     with (
+        cleaning_up_on_signals(),
         tempfile.TemporaryDirectory(prefix="ctxf-demo-") as directory,
         Archive.open(Path(directory) / "archive.db") as archive,
     ):

@@ -75,7 +75,7 @@ def _versions() -> Iterator[Finding]:
 def _archive_findings(archive: Archive) -> Iterator[Finding]:
     path = Path(archive.path)
     yield Finding("archive", str(path))
-    directory = next(parent for parent in path.parents if parent.exists())
+    directory = next(parent for parent in (path.parent, *path.parents) if os.path.exists(parent))
     yield _free_space(directory)
     try:
         facts = archive.facts()

@@ -23,7 +23,7 @@ Examples:
   ctxf read --id '[[cf:v2:4db3a91c6e2f]]' --json
 """
 
-_RANGE: Final = re.compile(r"(?P<first>[0-9]{1,18})?(?P<colon>:)?(?P<last>[0-9]{1,18})?(?<!^)")
+_RANGE: Final = re.compile(r"(?P<first>[0-9]{1,18})?(?:(?P<colon>:)(?P<last>[0-9]{1,18})?)?(?<!^)")
 
 
 @click.command("read", help=_HELP)
