@@ -2,12 +2,20 @@
 
 import sys
 
-from ctxf.cli.app import run
-
 
 def main() -> None:
     """Run the command line and leave with its exit status."""
-    sys.exit(run(sys.argv[1:]))
+    try:
+        from ctxf.cli.quick import quick_read  # noqa: PLC0415 - inside, so that Ctrl-C stays quiet
+
+        status = quick_read(sys.argv[1:])
+        if status is None:
+            from ctxf.cli.app import run  # noqa: PLC0415
+
+            status = run(sys.argv[1:])
+    except KeyboardInterrupt:
+        status = 130  # as shells report it
+    sys.exit(status)
 
 
 if __name__ == "__main__":

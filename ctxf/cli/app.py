@@ -122,6 +122,9 @@ def run(args: Sequence[str]) -> int:
         return Status.INTERRUPTED
     except ReaderGone:
         return Status.DONE
+    except MemoryError:
+        say("there is not enough memory for this")
+        return Status.INPUT_OUTPUT
     except Exception as error:
         if (status := status_of(error)) == Status.CRASH:
             say(f"internal error: {type(error).__name__}: {escape(str(error))}; please report it")

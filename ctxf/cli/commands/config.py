@@ -2,7 +2,8 @@
 
 import click
 
-from ctxf.cli.edge import CommonOptions, common_options
+from ctxf.cli.common import CommonOptions
+from ctxf.cli.edge import common_options
 from ctxf.cli.jsons import dump
 from ctxf.cli.pipes import Output
 from ctxf.cli.status import Status

@@ -7,7 +7,8 @@ from pathlib import Path
 import click
 
 from ctxf.archive import Archive
-from ctxf.cli.edge import CommonOptions, common_options
+from ctxf.cli.common import CommonOptions
+from ctxf.cli.edge import common_options
 from ctxf.cli.files import cleaning_up_on_signals
 from ctxf.cli.pipes import Output
 from ctxf.cli.status import Status

@@ -14,7 +14,8 @@ import click
 from ctxf.archive import Archive
 from ctxf.archive.location import file_problem
 from ctxf.archive.sqlite import SQLITE_VERSION
-from ctxf.cli.edge import CommonOptions, common_options
+from ctxf.cli.common import CommonOptions
+from ctxf.cli.edge import common_options
 from ctxf.cli.jsons import dump
 from ctxf.cli.pipes import Output
 from ctxf.cli.status import Status

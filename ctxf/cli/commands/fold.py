@@ -6,7 +6,8 @@ from pathlib import Path
 import click
 
 from ctxf.archive import Archive
-from ctxf.cli.edge import CommonOptions, common_options, scope_capacity
+from ctxf.cli.common import CommonOptions
+from ctxf.cli.edge import common_options, scope_capacity
 from ctxf.cli.file_options import FileOptions, file_options
 from ctxf.cli.files import cleaning_up_on_signals, read_file, replace_file
 from ctxf.cli.language import FIRST_LINE_BYTES, TEXT, SharedParser, fold_language

@@ -3,7 +3,8 @@
 import click
 
 from ctxf.archive import Archive, Entry, ScopeSummary
-from ctxf.cli.edge import CommonOptions, common_options
+from ctxf.cli.common import CommonOptions
+from ctxf.cli.edge import common_options
 from ctxf.cli.jsons import dump, entry_fields
 from ctxf.cli.pipes import Output
 from ctxf.cli.status import Status

@@ -1,12 +1,11 @@
 """`ctxf read`: one archived body."""
 
-import re
-from typing import Final
-
 import click
 
 from ctxf.archive import Archive, Entry
-from ctxf.cli.edge import CommonOptions, common_options
+from ctxf.cli.common import CommonOptions
+from ctxf.cli.edge import common_options
+from ctxf.cli.lines import count_lines, parse_lines
 from ctxf.cli.pipes import Output
 from ctxf.cli.status import Status
 from ctxf.cli.terminal import count, escape, say
@@ -23,8 +22,6 @@ Examples:
   ctxf read --id '[[cf:v2:4db3a91c6e2f]]' --json
 """
 
-_RANGE: Final = re.compile(r"(?P<first>[0-9]{1,18})?(?:(?P<colon>:)(?P<last>[0-9]{1,18})?)?(?<!^)")
-
 
 @click.command("read", help=_HELP)
 @click.option("--id", required=True, metavar="ID", help="The id: the digits in [[cf:v2:...]].")
@@ -36,18 +33,20 @@ _RANGE: Final = re.compile(r"(?P<first>[0-9]{1,18})?(?:(?P<colon>:)(?P<last>[0-9
 @common_options
 def command(*, common: CommonOptions, id: str, restore: bool, lines: str | None, as_json: bool) -> int:
     """See _HELP."""
-    window = _parse_lines(lines)
+    window = None if lines is None else parse_lines(lines)
+    if lines is not None and window is None:
+        raise click.UsageError(f"--lines {escape(lines)}: give A:B with 1 <= A <= B, or A:, :B, A.")
     settings = common.settings()
     with Archive.open(settings.archive) as archive:
         body = archive.read(settings.scope, id)
         text = body if restore else _view(body, archive, settings.scope)
         entry = archive.entry(settings.scope, id) if as_json else None
     if window is not None:
-        total = text.count(b"\n") + (not text.endswith(b"\n"))
-        if window[0] > total:
+        total = count_lines(text)
+        if window.first > total:
             say(f"{escape(id)}: has only {count(total, 'line')}")
             return Status.NOT_FOUND
-        text = _cut_lines(text, *window)
+        text = window.cut(text)
     output = Output()
     if entry is not None:
         text = _as_json(settings.scope, entry, text)
@@ -69,30 +68,3 @@ def _as_json(scope: str, entry: Entry, text: bytes) -> bytes:
     from ctxf.cli.jsons import body_fields, dump, entry_fields  # noqa: PLC0415
 
     return dump({"scope": scope, **entry_fields(entry), **body_fields(text)})
-
-
-def _parse_lines(lines: str | None) -> tuple[int, int | None] | None:
-    """First and last line, counted from 1; None for an open end. Raises click.UsageError."""
-    if lines is None:
-        return None
-    match = _RANGE.fullmatch(lines)
-    if match is not None:
-        first = int(match["first"] or 1)
-        last = int(match["last"]) if match["last"] else None if match["colon"] else first
-        if first >= 1 and (last is None or last >= first):
-            return first, last
-    raise click.UsageError(f"--lines {escape(lines)}: give A:B with 1 <= A <= B, or A:, :B, A.")
-
-
-def _cut_lines(text: bytes, first: int, last: int | None) -> bytes:
-    start = _line_start(text, 0, first - 1)
-    return text[start:] if last is None else text[start : _line_start(text, start, last - first + 1)]
-
-
-def _line_start(text: bytes, position: int, lines: int) -> int:
-    """The start of the line that is `lines` lines behind the one that starts at `position`."""
-    for _ in range(lines):
-        position = text.find(b"\n", position) + 1
-        if not position:
-            return len(text)
-    return position
