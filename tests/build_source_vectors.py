@@ -55,7 +55,7 @@ def vector(
         for number, words in enumerate(source.split("\n"), 1):
             if "@context-fold begin" in words:
                 kept.append({"line": number, "reason": reason})
-    result: dict[str, Any] = {"name": f"{language}: {name}", "section": section, "language": language}
+    result: dict[str, Any] = {"name": f"{language}: {name}", "section": f"§{section}", "language": language}
     data = source.encode("utf-8", "surrogateescape")
     try:
         data.decode("utf-8")
@@ -413,21 +413,21 @@ EXTRA: list[tuple[str, str, str, Form, str, str]] = [
     ("a longer opener is another form", "5.1", "python", HASH, "# @context-fold begin x\na = 1\n## @context-fold end x\n", "unclosed"),
     ("more on the line", "3", "python", HASH, "a = 1  # @context-fold begin x\nb = 2\n# @context-fold end x\n", ""),
     ("words behind the label", "3", "rust", SLASH, "// @context-fold begin x here\nconst A: u8 = 1;\n", ""),
-    ("a form of other languages", "10.2", "python", HASH, "// @context-fold begin x\nb = 2\n// @context-fold end x\n", ""),
-    ("a line comment is none in CSS", "10.2", "css", STAR, "// @context-fold begin x\n.a {}\n// @context-fold end x\n", ""),
-    ("an HTML comment is none in a script", "10.2", "javascript", ANGLE, "<!-- @context-fold begin x -->\nlet a;\n<!-- @context-fold end x -->\n", ""),
-    ("strings are all that JSON has", "10.2", "json", SLASH, '{"a": "// @context-fold begin x",\n "b": "// @context-fold end x"}\n', ""),
-    ("end of PHP on the marker line", "10.2", "php", SLASH, "<?php\n// @context-fold begin x ?>\n<p>text</p>\n<?php\n// @context-fold end x\n", ""),
-    ("one line comment in braces is no JSX", "10.2", "javascript", JSX, "f();\n{/* @context-fold begin x */}\n" + f"a('{FILLER}');\n" + "{/* @context-fold end x */}\n", "fenced"),
-    ("between elements", "10.2", "javascript", JSX, "a = <div>\n" + pair(JSX, f"<p>{FILLER}</p>\n") + "</div>;\n", ""),
-    ("between elements, indented", "10.2", "tsx", JSX, "const a = <div>\n" + pair(JSX, f"  <p>{FILLER}</p>\n", indent="  ") + "</div>;\n", ""),
+    ("a form of other languages", "11.2", "python", HASH, "// @context-fold begin x\nb = 2\n// @context-fold end x\n", ""),
+    ("a line comment is none in CSS", "11.2", "css", STAR, "// @context-fold begin x\n.a {}\n// @context-fold end x\n", ""),
+    ("an HTML comment is none in a script", "11.2", "javascript", ANGLE, "<!-- @context-fold begin x -->\nlet a;\n<!-- @context-fold end x -->\n", ""),
+    ("strings are all that JSON has", "11.2", "json", SLASH, '{"a": "// @context-fold begin x",\n "b": "// @context-fold end x"}\n', ""),
+    ("end of PHP on the marker line", "11.2", "php", SLASH, "<?php\n// @context-fold begin x ?>\n<p>text</p>\n<?php\n// @context-fold end x\n", ""),
+    ("one line comment in braces is no JSX", "11.2", "javascript", JSX, "f();\n{/* @context-fold begin x */}\n" + f"a('{FILLER}');\n" + "{/* @context-fold end x */}\n", "fenced"),
+    ("between elements", "11.2", "javascript", JSX, "a = <div>\n" + pair(JSX, f"<p>{FILLER}</p>\n") + "</div>;\n", ""),
+    ("between elements, indented", "11.2", "tsx", JSX, "const a = <div>\n" + pair(JSX, f"  <p>{FILLER}</p>\n", indent="  ") + "</div>;\n", ""),
     ("indented", "6.2", "python", HASH, "def f():\n" + pair(HASH, f"    a = '{FILLER}'\n", indent="    "), ""),
     ("indented by tabs", "6.2", "go", SLASH, "package a\nfunc f() {\n" + pair(SLASH, f"\ta := \"{FILLER}\"\n", indent="\t") + "}\n", ""),
-    ("tail of a function", "10.2", "python", HASH, "def f():\n    a = 1\n" + pair(HASH, f"    b = '{FILLER}'\n", indent="    ") + "\n\ndef g():\n    pass\n", ""),
-    ("inside a list", "10.2", "python", HASH, "rows = [\n    1,\n" + pair(HASH, f"    '{FILLER}',\n", indent="    ") + "    2,\n]\n", ""),
-    ("inside an object", "10.2", "javascript", STAR, "const a = {\n" + pair(STAR, f"  b: '{FILLER}',\n", indent="  ") + "};\n", ""),
-    ("inside a class", "10.2", "java", SLASH, "class A {\n" + pair(SLASH, f"    String b = \"{FILLER}\";\n", indent="    ") + "}\n", ""),
-    ("inside an object, with both braces", "10.2", "json", SLASH, "{\n" + pair(SLASH, f'"a": "{FILLER}",\n') + '"b": 1}\n', ""),
+    ("tail of a function", "11.2", "python", HASH, "def f():\n    a = 1\n" + pair(HASH, f"    b = '{FILLER}'\n", indent="    ") + "\n\ndef g():\n    pass\n", ""),
+    ("inside a list", "11.2", "python", HASH, "rows = [\n    1,\n" + pair(HASH, f"    '{FILLER}',\n", indent="    ") + "    2,\n]\n", ""),
+    ("inside an object", "11.2", "javascript", STAR, "const a = {\n" + pair(STAR, f"  b: '{FILLER}',\n", indent="  ") + "};\n", ""),
+    ("inside a class", "11.2", "java", SLASH, "class A {\n" + pair(SLASH, f"    String b = \"{FILLER}\";\n", indent="    ") + "}\n", ""),
+    ("inside an object, with both braces", "11.2", "json", SLASH, "{\n" + pair(SLASH, f'"a": "{FILLER}",\n') + '"b": 1}\n', ""),
     ("two blocks with one label", "5.1", "python", HASH, pair(HASH, f"a = '{FILLER}'\n") + "visible = 1\n" + pair(HASH, f"b = '{FILLER}'\n"), ""),
     ("a block in a block", "7.1", "c", SLASH, "int a;\n// @context-fold begin outer\n«" + pair(SLASH, f"int b; /* {FILLER} */\n", folds=False) + "»// @context-fold end outer\n", ""),
     ("a form feed", "2", "python", HASH, "import a\n\f\n" + pair(HASH, f"a = '{FILLER}'\n\f\n") + "\f\nb = 1\n", ""),
@@ -438,15 +438,15 @@ EXTRA: list[tuple[str, str, str, Form, str, str]] = [
     ("byte order mark", "3", "csharp", SLASH, "\ufeff" + pair(SLASH, f"class A {{ string s = \"{FILLER}\"; }}\n"), ""),
     ("bytes that are no UTF-8", "2", "c", SLASH, "/* caf\udce9 */\n" + pair(SLASH, f"char *a = \"\udce9 {FILLER}\";\n"), ""),
     ("bytes that are no UTF-8", "2", "php", HASH, "<?php\n" + pair(HASH, f"$a = '\udcff {FILLER}';\n"), ""),
-    ("unbalanced braces", "10.3", "c", SLASH, "}} ((\n" + pair(SLASH, f"int {FILLER.replace(' ', '_')};\n"), ""),
-    ("unclosed bracket", "10.3", "python", HASH, "a = (1, [2\n" + pair(HASH, f"{FILLER.replace(' ', '_')} = 1\n"), ""),
-    ("NUL before", "10.3", "python", HASH, "a = 1\0\n" + pair(HASH, f"a = '{FILLER}'\n", folds=False), "in-doubt"),
-    ("NUL behind", "10.3", "go", SLASH, "package a\n" + pair(SLASH, f"var a = \"{FILLER}\"\n") + "\0\n", ""),
-    ("lone CR before", "10.3", "python", HASH, "# a\rb = 1\n" + pair(HASH, f"a = '{FILLER}'\n", folds=False), "in-doubt"),
-    ("comment inside a tag", "10.3", "html", ANGLE, "<p\n" + pair(ANGLE, f"class=\"{FILLER}\"\n", folds=False) + ">a</p>\n", "in-doubt"),
-    ("comment inside an element", "10.2", "html", ANGLE, "<ul>\n" + pair(ANGLE, f"<li>{FILLER}</li>\n") + "</ul>\n", ""),
-    ("error behind the block", "10.3", "python", HASH, pair(HASH, f"a = '{FILLER}'\n") + "b = 'open\n", ""),
-    ("error behind the block", "10.3", "javascript", SLASH, pair(SLASH, f"a = '{FILLER}';\n") + "b = `open\n", ""),
+    ("unbalanced braces", "11.3", "c", SLASH, "}} ((\n" + pair(SLASH, f"int {FILLER.replace(' ', '_')};\n"), ""),
+    ("unclosed bracket", "11.3", "python", HASH, "a = (1, [2\n" + pair(HASH, f"{FILLER.replace(' ', '_')} = 1\n"), ""),
+    ("NUL before", "11.3", "python", HASH, "a = 1\0\n" + pair(HASH, f"a = '{FILLER}'\n", folds=False), "in-doubt"),
+    ("NUL behind", "11.3", "go", SLASH, "package a\n" + pair(SLASH, f"var a = \"{FILLER}\"\n") + "\0\n", ""),
+    ("lone CR before", "11.3", "python", HASH, "# a\rb = 1\n" + pair(HASH, f"a = '{FILLER}'\n", folds=False), "in-doubt"),
+    ("comment inside a tag", "11.3", "html", ANGLE, "<p\n" + pair(ANGLE, f"class=\"{FILLER}\"\n", folds=False) + ">a</p>\n", "in-doubt"),
+    ("comment inside an element", "11.2", "html", ANGLE, "<ul>\n" + pair(ANGLE, f"<li>{FILLER}</li>\n") + "</ul>\n", ""),
+    ("error behind the block", "11.3", "python", HASH, pair(HASH, f"a = '{FILLER}'\n") + "b = 'open\n", ""),
+    ("error behind the block", "11.3", "javascript", SLASH, pair(SLASH, f"a = '{FILLER}';\n") + "b = `open\n", ""),
     ("no line end at the end", "2", "python", HASH, pair(HASH, f"a = '{FILLER}'\n").removesuffix("\n"), ""),
     ("no line end at the end", "2", "rust", SLASH, pair(SLASH, f"const A: &str = \"{FILLER}\";\n").removesuffix("\n"), ""),
     ("doubled opener", "3.1", "python", ("## ", ""), pair(("## ", ""), f"a = '{FILLER}'\n"), ""),
@@ -470,7 +470,7 @@ def build() -> dict[str, list[dict[str, Any]]]:
         rows = vectors.setdefault(language, [])
         for name, before in row["before"].items():
             after = "}\n" if language == "json" else ""
-            rows.append(vector(f"{name} before", "10.2", language, before + pair(form, code) + after, form))
+            rows.append(vector(f"{name} before", "11.2", language, before + pair(form, code) + after, form))
         indent = "  " if language == "yaml" else ""
         unfolded = pair(form, indent + code, indent=indent, folds=False)
         opened = f"{indent}{form[0]}@context-fold begin x{form[1]}\n"
@@ -478,9 +478,9 @@ def build() -> dict[str, list[dict[str, Any]]]:
         rows.append(vector("unclosed", "5.2", language, frame % opened, form, reason="unclosed"))
         for name, frame in row["quoted"].items():
             text = frame % unfolded if "%s" in frame else frame
-            rows.append(vector(f"in {name}", "10.2", language, text, form, reason="fenced"))
+            rows.append(vector(f"in {name}", "11.2", language, text, form, reason="fenced"))
         for name, frame in row["doubt"].items():
-            rows.append(vector(f"doubt: {name}", "10.3", language, frame % unfolded, form, reason="in-doubt"))
+            rows.append(vector(f"doubt: {name}", "11.3", language, frame % unfolded, form, reason="in-doubt"))
     for name, section, language, form, text, reason in EXTRA:
         made = vector(name, section, language, text, form, reason=reason)
         if reason == "holds-reference":

@@ -1,4 +1,4 @@
-"""Says of given spans of a source text whether they are comments, by its syntax tree (PROTOCOL.md §10.2).
+"""Says of given spans of a source text whether they are comments, by its syntax tree (PROTOCOL.md §11.2).
 
 The tree is only asked, never edited. Nothing here recurses: trees are as deep as their texts want them.
 Both walks go forward through the tree once, whatever the number of spans.
@@ -30,7 +30,7 @@ class Span(NamedTuple):
 
 
 # What a comment inside such a node is, depends on the version and the dialect of its language: the
-# replacement field of an f-string, the substitution of a template (PROTOCOL.md §10.3). And in a tag of
+# replacement field of an f-string, the substitution of a template (PROTOCOL.md §11.3). And in a tag of
 # HTML or XML there are no comments, whatever the grammars say.
 _QUOTING = re.compile(
     r"(?<!concatenated_)string|interpol|heredoc|template_(?:string|substitution|literal|interpolation|expr)"

@@ -1,7 +1,7 @@
 """Finds and loads tree-sitter grammars; the only module that imports tree_sitter, and that late.
 
 Providers, the first that has the language wins: its own wheel, another installed `tree_sitter_<name>`
-module, and the library that tree-sitter-languages bundles (PROTOCOL.md §10.1). tree-sitter-language-pack
+module, and the library that tree-sitter-languages bundles (PROTOCOL.md §11.1). tree-sitter-language-pack
 is no provider: since 1.0 it downloads grammars when they are first used.
 
 A grammar that is missing or broken is a value that says so, never an exception: its language's texts

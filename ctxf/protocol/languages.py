@@ -1,4 +1,4 @@
-"""What is specific to a language, in one table (PROTOCOL.md §10): adding a language is adding a row.
+"""What is specific to a language, in one table (PROTOCOL.md §11): adding a language is adding a row.
 
 Data only. Which grammar serves a row on this machine is for `grammars` to find out; this module
 imports no parser, so that names and files can be told apart before one is needed.
@@ -38,7 +38,7 @@ _JSX: Final = CommentForm(b"{/*", b"*/}")
 
 _C_FORMS: Final = (_SLASHES, _STAR)
 
-# Regions where no grammar can be believed; a marker in one is in doubt (PROTOCOL.md §10.3). They are
+# Regions where no grammar can be believed; a marker in one is in doubt (PROTOCOL.md §11.3). They are
 # searched in the whole text, without a lexer, so they err on the side of too much.
 
 # The body of a dollar-quoted string is another language's source: from the first tag to the last, since

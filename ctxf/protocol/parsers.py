@@ -1,4 +1,4 @@
-"""Runs grammars, in this process or in a child (PROTOCOL.md §10.4).
+"""Runs grammars, in this process or in a child (PROTOCOL.md §11.4).
 
 Grammars are C code that others wrote: tree-sitter-yaml 0.7.2 crashes on 256 nested `- `, and scanners of
 html, rust, lua and bash go quadratic, where no time limit reaches them. Those parse in a child process,

@@ -1,4 +1,4 @@
-"""The whole plan for a source text: which blocks fold, and why the others stay (PROTOCOL.md §10.5).
+"""The whole plan for a source text: which blocks fold, and why the others stay (PROTOCOL.md §11.5).
 
     plan = plan_source(data, language, rules, parser)
     ids = archive.put(...)                    # the bodies of plan.folds, inner ones included

@@ -1,4 +1,4 @@
-"""Finds the live marker lines of source (PROTOCOL.md §10): those that are comments of the language.
+"""Finds the live marker lines of source (PROTOCOL.md §11): those that are comments of the language.
 
 A line that looks like a marker costs a parse, a text without one costs a search for `@context-fold`. The
 grammar says what is a comment; this module says where a grammar cannot be believed.
@@ -18,7 +18,7 @@ from ctxf.protocol.scan_text import MAX_LINE_BYTES
 
 __all__ = ["MAX_SOURCE_BYTES", "SourceScan", "find_marker_lines", "scan_source"]
 
-# PROTOCOL.md §10.4: a larger source stays as it is. It bounds memory (a tree takes some thirty times the
+# PROTOCOL.md §11.4: a larger source stays as it is. It bounds memory (a tree takes some thirty times the
 # bytes of its text) where the time limit bounds time.
 MAX_SOURCE_BYTES: Final = 8 << 20
 
