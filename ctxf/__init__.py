@@ -32,17 +32,8 @@ if TYPE_CHECKING:
     )
     from ctxf.folder import fold
     from ctxf.protocol.model import Reason
-    from ctxf.restorer import restore
-    from ctxf.results import (
-        Fold,
-        FoldResult,
-        InnerFold,
-        Kept,
-        LooseReference,
-        Restored,
-        RestoreResult,
-        Unresolved,
-    )
+    from ctxf.restorer import LooseReference, Restored, RestoreResult, Unresolved, restore
+    from ctxf.results import Fold, FoldResult, InnerFold, Kept
 
 __version__ = "0.1.0"
 
@@ -86,7 +77,9 @@ _HOMES: Final = {
     "ScopeSummary": "ctxf.archive",
     "Reason": "ctxf.protocol.model",
     "fold": "ctxf.folder",
-    "restore": "ctxf.restorer",
+    **dict.fromkeys(
+        ("LooseReference", "RestoreResult", "Restored", "Unresolved", "restore"), "ctxf.restorer"
+    ),
 }
 
 

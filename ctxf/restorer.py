@@ -1,7 +1,8 @@
 """Restore: references in, the exact bodies out."""
 
 from collections.abc import Iterator
-from typing import AnyStr
+from dataclasses import dataclass
+from typing import AnyStr, Generic
 
 from ctxf.archive import Archive
 from ctxf.archive.base import id_candidates
@@ -10,10 +11,56 @@ from ctxf.protocol.fold import FoldRules, plan_text, write_folds
 from ctxf.protocol.model import Reference
 from ctxf.protocol.restore import Kind, find_loose_references, find_references, restored_pieces
 from ctxf.protocol.scopes import DEFAULT_SCOPE, check_scope
-from ctxf.results import LooseReference, Restored, RestoreResult, Unresolved
 from ctxf.strings import to_bytes, to_str
 
-__all__ = ["Restoration", "kind_of", "restore", "view"]
+__all__ = [
+    "LooseReference",
+    "Restoration",
+    "RestoreResult",
+    "Restored",
+    "Unresolved",
+    "kind_of",
+    "restore",
+    "view",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """A reference that was replaced by its body of `size` bytes."""
+
+    label: str
+    id: str
+    line: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Unresolved:
+    """A reference that stays where it is, and the error that says why."""
+
+    label: str
+    id: str
+    line: int
+    error: CtxfError
+
+
+@dataclass(frozen=True, slots=True)
+class LooseReference:
+    """A well-formed reference outside any block: it is text and was left alone."""
+
+    id: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class RestoreResult(Generic[AnyStr]):
+    """`text` with every reference that resolves replaced by its exact body."""
+
+    text: AnyStr
+    restored: tuple[Restored, ...] = ()
+    unresolved: tuple[Unresolved, ...] = ()
+    loose: tuple[LooseReference, ...] = ()
 
 
 def restore(

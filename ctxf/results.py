@@ -1,4 +1,4 @@
-"""What a fold and a restore report. Lines count from 1, sizes are bytes, tokens are estimates."""
+"""What a fold reports. Lines count from 1, sizes are bytes, tokens are estimates."""
 
 from dataclasses import dataclass
 from typing import AnyStr, Generic
@@ -6,16 +6,7 @@ from typing import AnyStr, Generic
 from ctxf.errors import CtxfError
 from ctxf.protocol.model import Reason
 
-__all__ = [
-    "Fold",
-    "FoldResult",
-    "InnerFold",
-    "Kept",
-    "LooseReference",
-    "RestoreResult",
-    "Restored",
-    "Unresolved",
-]
+__all__ = ["Fold", "FoldResult", "InnerFold", "Kept"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,41 +55,3 @@ class FoldResult(Generic[AnyStr]):
     def tokens_saved(self) -> int:
         """Estimated tokens that all folds save."""
         return sum(fold.tokens_saved for fold in self.folds)
-
-
-@dataclass(frozen=True, slots=True)
-class Restored:
-    """A reference that was replaced by its body of `size` bytes."""
-
-    label: str
-    id: str
-    line: int
-    size: int
-
-
-@dataclass(frozen=True, slots=True)
-class Unresolved:
-    """A reference that stays where it is, and the error that says why."""
-
-    label: str
-    id: str
-    line: int
-    error: CtxfError
-
-
-@dataclass(frozen=True, slots=True)
-class LooseReference:
-    """A well-formed reference outside any block: it is text and was left alone."""
-
-    id: str
-    line: int
-
-
-@dataclass(frozen=True, slots=True)
-class RestoreResult(Generic[AnyStr]):
-    """`text` with every reference that resolves replaced by its exact body."""
-
-    text: AnyStr
-    restored: tuple[Restored, ...] = ()
-    unresolved: tuple[Unresolved, ...] = ()
-    loose: tuple[LooseReference, ...] = ()

@@ -1,7 +1,7 @@
 """Stores what a plan says, and only then writes its references: laws L4 and L5."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ctxf.archive import Archive, NewBody, Refused
 from ctxf.errors import ArchiveError, CtxfError
@@ -14,8 +14,7 @@ __all__ = ["Stretch", "as_it_was", "group_of", "store_and_write", "write_admitte
 Admission = tuple[str, ...] | Refused
 
 
-@dataclass(frozen=True, slots=True)
-class Stretch:
+class Stretch(NamedTuple):
     """A stretch of text that starts at byte `offset` of the whole, and what is to fold in it."""
 
     text: bytes

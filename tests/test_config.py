@@ -6,7 +6,7 @@ import sys
 import time
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -194,7 +194,7 @@ def test_accepted_in_the_users_file(home: Home, text: str, expected: dict[str, o
     write(home.user_file, text)
     loaded = home.check()
     assert loaded.errors == ()
-    assert loaded.settings == replace(DEFAULTS, **expected)  # type: ignore[arg-type]
+    assert loaded.settings == DEFAULTS._replace(**expected)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("text", "line", "field", "words"), REFUSED)
@@ -268,7 +268,7 @@ def test_accepted_in_the_projects_file(home: Home, text: str, expected: dict[str
     write(home.repo / ".context-folding.toml", text)
     loaded = home.check()
     assert loaded.errors == ()
-    assert loaded.settings == replace(DEFAULTS, **expected)  # type: ignore[arg-type]
+    assert loaded.settings == DEFAULTS._replace(**expected)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -305,8 +305,7 @@ def test_later_wins_and_every_value_has_a_source(home: Home) -> None:
     )
     loaded = home.check({"CTXF_MAX_SESSION_BYTES": "4", "CTXF_ENABLED": "1"}, enabled=False)
     assert loaded.errors == ()
-    assert loaded.settings == replace(
-        DEFAULTS,
+    assert loaded.settings == DEFAULTS._replace(
         enabled=False,
         delay_requests=2,
         min_savings_tokens=3,
@@ -369,7 +368,7 @@ def test_environment(home: Home, variable: str, text: str, expected: dict[str, o
         assert loaded.settings == DEFAULTS
     else:
         assert loaded.errors == ()
-        assert loaded.settings == replace(DEFAULTS, **expected)  # type: ignore[arg-type]
+        assert loaded.settings == DEFAULTS._replace(**expected)  # type: ignore[arg-type]
         for field in expected:
             assert loaded.sources[field] == f"environment {variable}"
 

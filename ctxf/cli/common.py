@@ -1,16 +1,15 @@
 """What every command has in common: where it works, and with which settings."""
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from ctxf.config import Loaded, Settings, check_settings
 
 __all__ = ["CommonOptions"]
 
 
-@dataclass(frozen=True, slots=True)
-class CommonOptions:
+class CommonOptions(NamedTuple):
     """The options that every command takes, as they were typed."""
 
     archive: str | None

@@ -1,9 +1,8 @@
 """What `fold` and `restore` take: files, where they go, and their language."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import click
 
@@ -16,8 +15,7 @@ __all__ = ["FileOptions", "file_options"]
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 
-@dataclass(frozen=True, slots=True)
-class FileOptions:
+class FileOptions(NamedTuple):
     """FILEs and the options about them, as they were typed."""
 
     files: tuple[str, ...]

@@ -2,13 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from ctxf.cli.status import Status, status_of, worst
 from ctxf.cli.terminal import count, escape, say, size
 from ctxf.errors import ArchiveError, CtxfError
 from ctxf.protocol.model import Reason
-from ctxf.restorer import Restoration
-from ctxf.results import Fold, FoldResult, Kept, LooseReference
+from ctxf.results import Fold, FoldResult, Kept
+
+if TYPE_CHECKING:
+    from ctxf.restorer import LooseReference, Restoration
 
 __all__ = ["FoldReport", "report_restore"]
 
@@ -69,7 +72,7 @@ def _describe_fold(fold: Fold) -> str:
     )
 
 
-def report_restore(restoration: Restoration, *, quiet: bool, verbose: bool, place: str = "") -> Status:
+def report_restore(restoration: "Restoration", *, quiet: bool, verbose: bool, place: str = "") -> Status:
     """Say what did not resolve and what is no reference; the exit status for it."""
     status = Status.DONE
     said = set()
@@ -87,7 +90,7 @@ def report_restore(restoration: Restoration, *, quiet: bool, verbose: bool, plac
     return status
 
 
-def _say_loose(loose: Sequence[LooseReference], place: str) -> None:
+def _say_loose(loose: Sequence["LooseReference"], place: str) -> None:
     for reference in loose[:_MOST]:
         say(f"{place}line {reference.line}: [[cf:v2:{reference.id}]] stands outside a block: left as text")
     if len(loose) > _MOST:

@@ -2,11 +2,14 @@
 
 import os
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import click
-from pathspec import GitIgnoreSpec
 
 from ctxf.cli.terminal import escape, say
+
+if TYPE_CHECKING:
+    from pathspec import GitIgnoreSpec
 
 __all__ = ["files_below"]
 
@@ -61,6 +64,8 @@ class _IgnoreFiles:
                 lines = file.read().decode("utf-8", "surrogateescape").split("\n")
         except OSError:
             return
+        from pathspec import GitIgnoreSpec  # noqa: PLC0415 - for who has such a file below a directory
+
         self._specs.append((folder, GitIgnoreSpec.from_lines(line.removesuffix("\r") for line in lines)))
 
     def matches(self, folder: str, name: str) -> bool:

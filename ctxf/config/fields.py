@@ -3,17 +3,15 @@
 import os
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Final
+from typing import Final, NamedTuple
 
 from ctxf.protocol.scopes import is_scope
 
 __all__ = ["FIELDS", "MAX_INTEGER", "REMOVED", "TABLES", "Field", "Settings", "show_name", "show_value"]
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(NamedTuple):
     """What an edge works with.
 
     `archive` is the file and `home` the directory that was named for the archive; None stands for the
@@ -32,8 +30,7 @@ class Settings:
     gateway_timeout_ms: int = 3000
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
+class Kind(NamedTuple):
     """The values that a field takes: `rule` says it in words, `accepts` in code.
 
     `from_text` reads an environment variable; what it cannot read it gives back as it came, for
@@ -45,8 +42,7 @@ class Kind:
     from_text: Callable[[str], object] = str
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(NamedTuple):
     """One field of Settings: the `table` of a file and the environment `variable` that may set it."""
 
     name: str

@@ -2,10 +2,9 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from ctxf.config.fields import FIELDS, Settings, show_value
 from ctxf.config.places import ConfigFile, find_files
@@ -16,8 +15,7 @@ __all__ = ["Loaded", "check_settings", "load_settings"]
 _NO_OPTIONS: Final[Mapping[str, object]] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True)
-class Loaded:
+class Loaded(NamedTuple):
     """Settings and how they came about.
 
     `sources` has one entry per field of Settings: "default", "/path/config.toml:7",
@@ -65,7 +63,7 @@ def check_settings(
     layers.add_environment(environ)
     layers.add_options(options)
     return Loaded(
-        settings=replace(Settings(), **layers.values),
+        settings=Settings()._replace(**layers.values),
         sources=MappingProxyType(layers.sources),
         files=files,
         errors=tuple(layers.errors),

@@ -2,17 +2,15 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 __all__ = ["PROJECT_FILE_NAME", "ConfigFile", "find_files"]
 
 PROJECT_FILE_NAME: Final = ".context-folding.toml"
 
 
-@dataclass(frozen=True, slots=True)
-class ConfigFile:
+class ConfigFile(NamedTuple):
     """A place that was looked at.
 
     `kind` is "user" for the user's own file, "named" for the one named instead of it, "project" for one

@@ -6,7 +6,6 @@ caller has stored them, `write_folds` puts references to them into the text.
 
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from ctxf.protocol.model import Block, Marker, Reason
@@ -40,8 +39,7 @@ MAX_DEPTH: Final = 16
 _SAMPLE_ID = "0" * ID_DIGITS
 
 
-@dataclass(frozen=True, slots=True)
-class FoldRules:
+class FoldRules(NamedTuple):
     """What a caller may choose. `wrapped` is set for source, where the reference line is a comment."""
 
     min_savings_tokens: int = DEFAULT_MIN_SAVINGS_TOKENS
@@ -67,8 +65,7 @@ class KeptMarker(NamedTuple):
     tokens_saved: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class FoldPlan:
+class FoldPlan(NamedTuple):
     """`folds` in text order, none inside another, and the markers whose blocks stay, in text order."""
 
     folds: tuple[PlannedFold, ...]

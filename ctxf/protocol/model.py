@@ -1,6 +1,9 @@
-"""The values that the protocol is made of. All offsets and sizes count bytes, all lines count from 1."""
+"""The values that the protocol is made of. All offsets and sizes count bytes, all lines count from 1.
 
-from dataclasses import dataclass
+They are NamedTuples, here and wherever every start of a command passes: to define a frozen dataclass takes
+1.4 ms, seven times as long, and a command has no more than some 100 ms in all.
+"""
+
 from enum import StrEnum
 from typing import Literal, NamedTuple
 
@@ -15,7 +18,7 @@ class CommentForm(NamedTuple):
 
 
 class Marker(NamedTuple):
-    """One marker line (PROTOCOL.md §3). A NamedTuple, not a dataclass: it is made once per marker line.
+    """One marker line (PROTOCOL.md §3).
 
     `start` is the first byte of its line (after a byte order mark), `end` the first byte behind its
     line end, `indent` the blanks before the comment, `eol` its line end (empty at the end of the input).
@@ -60,8 +63,7 @@ class Reason(StrEnum):
     ARCHIVE = "archive"  # the archive could not store it
 
 
-@dataclass(frozen=True, slots=True)
-class Reference:
+class Reference(NamedTuple):
     """A reference that stands for a body: restore replaces bytes `start` to `end` by it (PROTOCOL.md §6).
 
     For a reference block these are the reference line, for an omission line the whole line.

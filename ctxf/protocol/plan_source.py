@@ -12,7 +12,7 @@ would be no comment in the folded text (half a function gone, and the parser all
 
 from bisect import bisect_right
 from collections.abc import Container, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 from ctxf.protocol.comments import Span
@@ -64,7 +64,7 @@ def plan_source(
     `refused` holds digests of bodies that must not fold: when the archive has no room for one, plan again
     with it, since later folds may have been certain only because of it.
     """
-    planner = _Planner(data, language, replace(rules, wrapped=True), parser, refused)
+    planner = _Planner(data, language, rules._replace(wrapped=True), parser, refused)
     return planner.plan()
 
 

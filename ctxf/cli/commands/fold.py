@@ -1,7 +1,7 @@
 """`ctxf fold`, and `ctxf` alone: text or source in, folded out."""
 
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import click
 
@@ -91,8 +91,7 @@ def command(
             return worst(status, *(job.fold_file(*pair) for pair in pairs))
 
 
-@dataclass(frozen=True, slots=True)
-class _Job:
+class _Job(NamedTuple):
     """What holds for all files of one call."""
 
     common: CommonOptions

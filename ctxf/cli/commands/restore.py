@@ -1,7 +1,7 @@
 """`ctxf restore`: references in, the exact originals out."""
 
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import click
 
@@ -56,8 +56,7 @@ def command(
             return worst(*(job.restore_file(*pair) for pair in pairs))
 
 
-@dataclass(frozen=True, slots=True)
-class _Job:
+class _Job(NamedTuple):
     """What holds for all files of one call."""
 
     common: CommonOptions
