@@ -28,8 +28,9 @@ class FoldStream:
 
     Each result is a further piece of the folded text with the folds and kept blocks in it. Holds at most
     one block, one batch and one line in memory. `reread` is for input that can be read again (see
-    WindowScanner): unmarked text then costs little more than a copy. Raises InvalidScope; an archive
-    that fails is reported in `failure` of the result in which it failed.
+    WindowScanner); of such, the caller may have passed on the first `passed` bytes by itself, whole lines
+    without a keyword. Raises InvalidScope; an archive that fails is reported in `failure` of the result
+    in which it failed.
     """
 
     def __init__(
@@ -40,6 +41,7 @@ class FoldStream:
         *,
         capacity: int | None = None,
         reread: Reread | None = None,
+        passed: int = 0,
     ) -> None:
         check_scope(scope)
         self._archive = archive
@@ -47,11 +49,11 @@ class FoldStream:
         self._rules = rules
         self._capacity = capacity
         self._lines = LineWindows()
-        self._scanner = WindowScanner(reread)
+        self._scanner = WindowScanner(reread, passed)
         self._pairing = Pairing()
         self._held: list[bytes] = []  # scanned but not settled: the bytes from _settled to _scanned
-        self._settled = 0
-        self._scanned = 0
+        self._settled = passed
+        self._scanned = passed
         self._left: list[tuple[Marker, Reason]] = []  # markers ruled out, as far as they are not settled
         self._batch: list[Stretch] = []
         self._batch_bytes = 0

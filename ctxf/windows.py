@@ -24,10 +24,10 @@ _REREAD_BYTES: Final = 1 << 20
 class WindowScanner:
     """A TextScanner that puts off windows without a keyword where it can come back to them."""
 
-    def __init__(self, reread: Reread | None) -> None:
+    def __init__(self, reread: Reread | None, seen: int = 0) -> None:
         self._scanner = TextScanner()
         self._reread = reread
-        self._seen = 0  # bytes that have come
+        self._seen = seen  # bytes that have come
         self._scanned = 0  # bytes that the scanner has read; always the start of a line when put off
 
     def read(self, window: bytes, is_whole_lines: bool) -> None:

@@ -219,3 +219,23 @@ def test_it_holds_nothing_back_that_is_settled() -> None:
         text_of(stream.finish())
         == fold(begin(b"a") + BODY + block(b"b"), Archive.memory(), min_savings_tokens=0).text
     )
+
+
+@given(
+    st.lists(st.sampled_from([b"text\n", b"```\n", b"~~~\n", b"<!-- open\n", b"close -->\n", b"\r\n"])),
+    documents,
+)
+def test_whole_lines_without_a_keyword_may_be_passed_on_before(head: list[bytes], document: bytes) -> None:
+    text = b"".join(head) + document
+    whole = ctxf.fold(text, ctxf.Archive.memory(), min_savings_tokens=0)
+    for passed in {0, len(head[0]) if head else 0, len(b"".join(head))}:
+        stream = FoldStream(
+            ctxf.Archive.memory(),
+            "default",
+            FoldRules(0),
+            reread=lambda first, last: text[first:last],
+            passed=passed,
+        )
+        results = stream.feed(text[passed:]) + stream.finish()
+        assert text[:passed] + b"".join(result.text for result in results) == whole.text
+        assert tuple(fold for result in results for fold in result.folds) == whole.folds

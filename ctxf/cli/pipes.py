@@ -50,13 +50,17 @@ class Input:
         """All of it."""
         return b"".join(iter(self.read_chunk, b""))
 
-    def reread(self, *, behind: int) -> Callable[[int, int], bytes] | None:
+    def step_back(self, size: int) -> None:
+        """Let the next read give the last `size` bytes once more; for what `reread` can do, too."""
+        os.lseek(self._descriptor, -size, os.SEEK_CUR)
+
+    def reread(self) -> Callable[[int, int], bytes] | None:
         """Reads bytes between two offsets once more; None where that cannot be done.
 
-        Offsets count from `behind` bytes before the place that has been read up to.
+        Offsets count from the place that has been read up to.
         """
         try:
-            start = os.lseek(self._descriptor, 0, os.SEEK_CUR) - behind
+            start = os.lseek(self._descriptor, 0, os.SEEK_CUR)  # a shell's `read` may have taken some
             is_file = stat.S_ISREG(os.fstat(self._descriptor).st_mode)
         except OSError:
             return None
@@ -88,13 +92,13 @@ class Output:
         self._pieces: list[bytes] = []
         self._size = 0
 
-    def write(self, piece: bytes) -> None:
+    def write(self, piece: bytes | memoryview) -> None:
         """Write a piece, at the latest with the next flush."""
         if len(piece) >= _PIECE_BYTES:
             self.flush()
             _write_all(piece)
             return
-        self._pieces.append(piece)
+        self._pieces.append(bytes(piece))
         self._size += len(piece)
         if self._size >= _PIECE_BYTES:
             self.flush()
@@ -114,7 +118,7 @@ def is_terminal(descriptor: int) -> bool:
         return False
 
 
-def _write_all(data: bytes) -> None:
+def _write_all(data: bytes | memoryview) -> None:
     view = memoryview(data)
     while view:
         try:

@@ -20,6 +20,7 @@ from ctxf.errors import ArchiveError, ConfigError
 from ctxf.folder import fold
 from ctxf.protocol.fold import FoldRules
 from ctxf.protocol.markers import KEYWORD
+from ctxf.protocol.scan_text import find_sequence
 from ctxf.results import FoldResult
 from ctxf.stream import FoldStream
 
@@ -104,12 +105,30 @@ class _Job(NamedTuple):
     def fold_to_stdout(self, file: str | None) -> Status:
         """Fold text as it flows by, source whole."""
         source, output, report = Input(file), Output(), FoldReport(verbose=self.common.verbose)
-        first = source.read_chunk()
-        language = fold_language(self.language, file, first) if self.settings.enabled else TEXT
+        reread = source.reread()
+        chunk = source.read_chunk()
+        language = fold_language(self.language, file, chunk) if self.settings.enabled else TEXT
         if language == TEXT:
-            failure = self._stream(source, first, output, report)
+            passed = 0
+            if reread is not None:
+                try:
+                    passed, chunk = _pass_unmarked(source, chunk, output)
+                except OSError:
+                    output.flush()  # what was read before is the reader's all the same
+                    raise
+                report.bytes_in = report.bytes_out = passed
+            rules = FoldRules(self.settings.min_savings_tokens)
+            stream = FoldStream(
+                self.archive,
+                self.settings.scope,
+                rules,
+                capacity=self.capacity,
+                reread=reread,
+                passed=passed,
+            )
+            failure = self._stream(source, chunk, stream, output, report)
         else:
-            failure = self._fold_whole(source, first, language, output, report)
+            failure = self._fold_whole(source, chunk, language, output, report)
         output.flush()
         source.close()
         report.say(quiet=self.common.quiet)
@@ -117,11 +136,10 @@ class _Job(NamedTuple):
             raise failure
         return report.status
 
-    def _stream(self, source: Input, chunk: bytes, output: Output, report: FoldReport) -> OSError | None:
+    def _stream(
+        self, source: Input, chunk: bytes, stream: FoldStream, output: Output, report: FoldReport
+    ) -> OSError | None:
         """Write text out as far as it is settled. When reading fails, what was read still goes out."""
-        rules = FoldRules(self.settings.min_savings_tokens)
-        start = source.reread(behind=len(chunk))
-        stream = FoldStream(self.archive, self.settings.scope, rules, capacity=self.capacity, reread=start)
         failure: OSError | None = None
         while chunk:
             report.bytes_in += len(chunk)
@@ -182,6 +200,24 @@ class _Job(NamedTuple):
             return status_of(error)
         report.say(quiet=self.common.quiet)
         return report.status
+
+
+def _pass_unmarked(source: Input, chunk: bytes, output: Output) -> tuple[int, bytes]:
+    """Copy whole lines of a file as long as no keyword comes: how many bytes, and the chunk behind them.
+
+    Whatever state the text is in then, the stream finds out by reading again. A stream alone would cost
+    three times as much, most of it page faults for buffers that are allocated and trimmed in turns.
+    """
+    passed = 0
+    while cut := chunk.rfind(b"\n") + 1:
+        if find_sequence(chunk, KEYWORD) < len(chunk):
+            break
+        output.write(memoryview(chunk)[:cut])
+        source.step_back(len(chunk) - cut)
+        passed += cut
+        del chunk
+        chunk = source.read_chunk()
+    return passed, chunk
 
 
 def _write(results: list[FoldResult[bytes]], output: Output, report: FoldReport) -> None:
