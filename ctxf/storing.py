@@ -104,7 +104,7 @@ _DETAILS = {
     Reason.UNCLOSED: "has no end",
     Reason.STRAY_END: "ends a block that was not begun",
     Reason.CROSSING: "crosses another block",
-    Reason.FENCED: "is quoted: in fenced code, a string or a longer comment",
+    Reason.FENCED: "is quoted in fenced code, a string or a longer comment",
     Reason.TOO_LARGE: "is longer than 16 MiB",
     Reason.TOO_DEEP: "is inside more than 15 other blocks",
     Reason.HOLDS_REFERENCE: "holds a reference already",
