@@ -8,6 +8,8 @@
     │   ├── ArchiveMissing             there is no archive at this place yet
     │   ├── ArchiveReadOnly            it can be read, not written
     │   └── ArchiveDamaged             its file is no longer what SQLite wrote
+    ├── PackageError (ValueError)      a package of `ctxf export` that cannot be taken over
+    ├── IdTaken (ValueError)           an id of a package stands for another body here
     ├── TextNotUtf8 (ValueError)       a body that is no text was to go into a str
     └── ReadError (LookupError)        one body cannot be given back
         ├── BodyNotFound               never stored in this scope
@@ -31,8 +33,10 @@ __all__ = [
     "BodyNotFound",
     "ConfigError",
     "CtxfError",
+    "IdTaken",
     "InvalidId",
     "InvalidScope",
+    "PackageError",
     "ReadError",
     "TextNotUtf8",
 ]
@@ -109,6 +113,24 @@ class ArchiveDamaged(ArchiveError):
 
 class ArchiveReadOnly(ArchiveError):
     """The archive can be read but takes no new bodies."""
+
+
+class PackageError(CtxfError, ValueError):
+    """The package in the file `path` is not taken over; `problem` says why. Nothing was changed."""
+
+    def __init__(self, path: str, problem: str) -> None:
+        self.path = path
+        self.problem = problem
+        super().__init__(f"package {path}: {problem}; nothing was imported")
+
+
+class IdTaken(CtxfError, ValueError):
+    """The id stands for another body in this scope already, and an id never changes its meaning."""
+
+    def __init__(self, scope: str, id: str) -> None:
+        self.scope = scope
+        self.id = id
+        super().__init__(f"{id}: stands for another body in this scope already; use a scope of its own")
 
 
 class TextNotUtf8(CtxfError, ValueError):

@@ -1,19 +1,21 @@
 """The archive as callers see it, whatever store is behind it: names checked, misses explained."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Self, TypeVar
 
 from ctxf.archive.base import Entry, NewBody, Refused, ScopeSummary, Store
 from ctxf.archive.location import default_archive_path
 from ctxf.archive.suggestions import suggest_ids
 from ctxf.errors import BodyNotFound
-from ctxf.protocol.references import parse_id
+from ctxf.protocol.references import MAX_ID_DIGITS, parse_id
 from ctxf.protocol.scopes import check_scope
 
 __all__ = ["Archive"]
+
+_T = TypeVar("_T")
 
 _PAGE = 500
 
@@ -62,12 +64,8 @@ class Archive:
 
         Raises BodyNotFound with near misses, BodyForgotten, BodyDamaged; InvalidId; ArchiveError.
         """
-        id = parse_id(id)
         check_scope(scope)
-        try:
-            return self._store.get(scope, id)
-        except BodyNotFound:
-            raise BodyNotFound(scope, id, suggest_ids(self._store, scope, id)) from None
+        return self._explaining_misses(scope, parse_id(id), self._store.get)
 
     def lookup(self, scope: str, id: str) -> bytes:
         """The body of an id exactly as it stands in a reference, without a search for near misses.
@@ -79,10 +77,15 @@ class Archive:
 
     def entry(self, scope: str, id: str) -> Entry:
         """What is known of a fold without its body. Raises as `read` does."""
-        id = parse_id(id)
         check_scope(scope)
+        return self._explaining_misses(scope, parse_id(id), self._store.entry)
+
+    def _explaining_misses(self, scope: str, id: str, call: Callable[[str, str], _T]) -> _T:
+        """Call with an id that somebody typed: all 64 digits name the body, whatever its id here is."""
+        if len(id) == MAX_ID_DIGITS:
+            id = self._store.id_of(scope, bytes.fromhex(id)) or id
         try:
-            return self._store.entry(scope, id)
+            return call(scope, id)
         except BodyNotFound:
             raise BodyNotFound(scope, id, suggest_ids(self._store, scope, id)) from None
 

@@ -46,4 +46,3 @@ def _one_edit_away(id: str) -> Iterator[str]:
             yield head + tail[1:]
         if len(tail) > 1:
             yield head + tail[1] + tail[0] + tail[2:]
-            # One digit dropped and one too many elsewhere keeps the length, and 12 digits are what is typed.
