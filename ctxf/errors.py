@@ -3,6 +3,7 @@
     CtxfError
     ├── InvalidScope (ValueError)      a scope name outside PROTOCOL.md §9
     ├── InvalidId (ValueError)         not an id, in no accepted spelling
+    ├── InvalidPattern (ValueError)    no regular expression
     ├── ConfigError (ValueError)       a configuration file or variable that cannot be used
     ├── ArchiveError                   the archive as a whole cannot do what was asked
     │   ├── ArchiveMissing             there is no archive at this place yet
@@ -35,6 +36,7 @@ __all__ = [
     "CtxfError",
     "IdTaken",
     "InvalidId",
+    "InvalidPattern",
     "InvalidScope",
     "PackageError",
     "ReadError",
@@ -62,6 +64,15 @@ class InvalidId(CtxfError, ValueError):
         super().__init__(
             f"{text!r} is no id: give the 12 to 64 hexadecimal digits of a [[cf:v2:...]] reference"
         )
+
+
+class InvalidPattern(CtxfError, ValueError):
+    """A search was asked for something that is no regular expression."""
+
+    def __init__(self, pattern: str, problem: str) -> None:
+        self.pattern = pattern
+        self.problem = problem
+        super().__init__(f"{pattern!r} is no regular expression: {problem} (a fixed text needs -F)")
 
 
 class ConfigError(CtxfError, ValueError):

@@ -2,12 +2,26 @@
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
 
-from ctxf.archive.base import Entry, NewBody, Refused, ScopeSummary, Store
+from ctxf.archive.base import (
+    Damage,
+    Entry,
+    Forgotten,
+    NewBody,
+    PackageSummary,
+    Refused,
+    ScopeStats,
+    ScopeSummary,
+    Store,
+    Totals,
+    Verification,
+)
 from ctxf.archive.location import default_archive_path
+from ctxf.archive.search import Search, compile_pattern
 from ctxf.archive.suggestions import suggest_ids
 from ctxf.errors import BodyNotFound
 from ctxf.protocol.references import MAX_ID_DIGITS, parse_id
@@ -105,6 +119,105 @@ class Archive:
         """Those of `ids` that the scope holds, sorted."""
         check_scope(scope)
         return self._store.known(scope, ids)
+
+    def id_of(self, scope: str, digest: bytes) -> str | None:
+        """The shortest id that the scope ever gave to the body with this SHA-256."""
+        check_scope(scope)
+        return self._store.id_of(scope, digest)
+
+    def forget(self, scope: str, ids: Sequence[str] | None = None, *, dry_run: bool = False) -> Forgotten:
+        """Remove folds by id, None: all of the scope; with `dry_run` only say which.
+
+        A later read says when they were forgotten; folding the same text again brings an id back. All
+        or nothing: raises as `entry` does for the first id that is not there, InvalidId, ArchiveError.
+        """
+        check_scope(scope)
+        going = list(self.entries(scope)) if ids is None else [self.entry(scope, id) for id in ids]
+        plan = {entry.id: entry.size for entry in going}
+        if dry_run or not plan:
+            return Forgotten(tuple(plan), sum(plan.values()))
+        return self._store.forget(scope, None if ids is None else list(plan))
+
+    def stats(self, scope: str | None = None) -> list[ScopeStats]:
+        """The figures of one scope, or of all; nothing for a scope that was never used."""
+        if scope is not None:
+            check_scope(scope)
+        return self._store.stats(scope)
+
+    def totals(self) -> Totals:
+        """The figures of the whole store: what is in several scopes counts once."""
+        return self._store.totals()
+
+    def verify(
+        self, *, deep: bool = False, progress: Callable[[int, int], None] | None = None
+    ) -> Verification:
+        """Check everything that is stored, in all scopes; see `Store.verify`.
+
+        `progress` is called with the bodies done and their number in all. Raises ArchiveError when the
+        archive cannot be read at all; damage is in the result.
+        """
+        total = 0
+        damage: list[Damage] = []
+        for check in self._store.verify(deep=deep):
+            total = check.total
+            damage += check.damage
+            if progress is not None:
+                progress(check.done, check.total)
+        return Verification(total, tuple(damage))
+
+    def search(
+        self,
+        scope: str,
+        pattern: str,
+        *,
+        id: str | None = None,
+        is_fixed: bool = False,
+        ignore_case: bool = False,
+        context: int = 0,
+    ) -> Search:
+        """Lines of the scope's bodies, or of one, that match; see `ctxf.archive.search`."""
+        check_scope(scope)
+        rules = compile_pattern(pattern, is_fixed=is_fixed, ignore_case=ignore_case)
+        entries = self.entries(scope) if id is None else iter([self.entry(scope, id)])
+        ids = (entry.id for entry in entries)
+        return Search(ids, partial(self._store.get, scope), rules, context)
+
+    def backup(self, target: str | os.PathLike[str]) -> None:
+        """Copy the whole archive, as it is at one moment, into a new file of mode 0600.
+
+        Others may write meanwhile. Raises FileExistsError and other OSErrors, ArchiveError; then there
+        is no new file.
+        """
+        self._store.backup(Path(target))
+
+    def export_package(
+        self, scope: str, target: str | os.PathLike[str], ids: Sequence[str] | None = None
+    ) -> PackageSummary:
+        """Write a scope, or some of its folds, into a new portable package; see `ctxf.archive.packages`.
+
+        All or nothing. Raises ReadError for a body that is not there or damaged, ArchiveError,
+        FileExistsError and other OSErrors.
+        """
+        from ctxf.archive.packages import write_package  # noqa: PLC0415 - zipfile is for who packs
+
+        check_scope(scope)
+        entries = list(self.entries(scope)) if ids is None else [self.entry(scope, id) for id in ids]
+        return write_package(Path(target), scope, entries, partial(self._store.get, scope))
+
+    def import_package(self, source: str | os.PathLike[str], scope: str | None = None) -> PackageSummary:
+        """Take over a package into `scope`; None: into the scope that it was exported from.
+
+        Folds keep their ids, labels and dates; what is there already stays. All or nothing. Raises
+        PackageError, IdTaken, ArchiveError, OSError.
+        """
+        from ctxf.archive.packages import Package  # noqa: PLC0415
+
+        if scope is not None:
+            check_scope(scope)
+        with Package(Path(source)) as package:
+            target = package.scope if scope is None else scope
+            new = self._store.adopt(target, package.folds())
+            return PackageSummary(target, len(package.listed), package.size, new)
 
     def facts(self) -> dict[str, str]:
         """The state of the store by name, as `ctxf doctor` shows it. Raises ArchiveError."""

@@ -20,12 +20,14 @@ __all__ = [
     "Entry",
     "Forgotten",
     "NewBody",
+    "PackageSummary",
     "PackedFold",
     "Refused",
     "ScopeStats",
     "ScopeSummary",
     "Store",
     "Totals",
+    "Verification",
     "free_id",
     "id_candidates",
 ]
@@ -140,6 +142,29 @@ class Check:
     done: int
     total: int
     damage: tuple[Damage, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PackageSummary:
+    """A package: its scope (for an import the one that took it), folds, bytes of bodies, folds new here."""
+
+    scope: str
+    folds: int
+    size: int
+    new: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What a verification found: how many bodies were looked at, and all that is damaged."""
+
+    bodies: int
+    damage: tuple[Damage, ...]
+
+    @property
+    def is_intact(self) -> bool:
+        """Whether everything is as it was written."""
+        return not self.damage
 
 
 class Store(Protocol):

@@ -11,7 +11,9 @@ from ctxf.errors import (
     ConfigError,
     CtxfError,
     InvalidId,
+    InvalidPattern,
     InvalidScope,
+    PackageError,
     ReadError,
 )
 
@@ -37,9 +39,11 @@ _STATUSES: Final[tuple[tuple[type[BaseException], Status], ...]] = (
     (ConfigError, Status.CONFIG),
     (InvalidScope, Status.USAGE),
     (InvalidId, Status.USAGE),
+    (InvalidPattern, Status.USAGE),
     (BodyDamaged, Status.DAMAGED),
     (ReadError, Status.NOT_FOUND),
     (ArchiveDamaged, Status.DAMAGED),
+    (PackageError, Status.DAMAGED),
     (ArchiveMissing, Status.NOT_FOUND),
     (ArchiveError, Status.KEPT),
     (CtxfError, Status.NOT_FOUND),
