@@ -2,10 +2,13 @@
 
 import hashlib
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
+
+import pytest
 
 from ctxf.archive import Archive, NewBody
 from ctxf.archive.base import Store
@@ -13,9 +16,6 @@ from ctxf.archive.memory import MemoryStore
 from ctxf.archive.sqlite import SqliteStore
 
 COLLISION = Path(__file__).parent / "cases" / "collision"
-NOBODY = 65534
-"""A user without rights, for what root may do anyway."""
-
 StoreFactory = Callable[[Path], Store]
 STORES: Mapping[str, StoreFactory] = {
     "memory": lambda _directory: MemoryStore(),
@@ -45,18 +45,19 @@ def put(archive: Archive, scope: str, *contents: bytes) -> list[str]:
 
 
 def run_python(
-    code: str, *arguments: str | Path, as_nobody: bool = False, umask: int = -1, timeout: float = 60
+    code: str, *arguments: str | Path, without_rights: bool = False, umask: int = -1, timeout: float = 60
 ) -> subprocess.CompletedProcess[bytes]:
-    """Run `code` in a process of its own; with `as_nobody` as a user without rights, if we are root."""
-    someone_else = NOBODY if as_nobody and os.geteuid() == 0 else None
+    """Run `code` in a process of its own; `without_rights` modes bind it even when we are root."""
+    prefix = []
+    if without_rights and os.geteuid() == 0:
+        prefix = ["setpriv", "--bounding-set=-dac_override,-dac_read_search,-fowner"]
+        if shutil.which(prefix[0]) is None:
+            pytest.skip("root needs setpriv for this")
     return subprocess.run(
-        [sys.executable, "-c", code, *map(str, arguments)],
-        env={"PYTHONPATH": str(Path(__file__).parent), "HOME": "/nonexistent"},
+        [*prefix, sys.executable, "-c", code, *map(str, arguments)],
+        env={"PYTHONPATH": str(Path(__file__).parent), "HOME": "/nonexistent", "PATH": os.environ["PATH"]},
         capture_output=True,
         timeout=timeout,
         check=False,
-        user=someone_else,
-        group=someone_else,
-        extra_groups=None if someone_else is None else [],
         umask=umask,
     )

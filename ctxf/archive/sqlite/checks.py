@@ -27,14 +27,18 @@ _ROW_CHECKS: Final = (
     """
     SELECT s.name, f.id, CASE
         WHEN f.body IS NULL THEN 'its row says neither body nor date of forgetting'
-        WHEN b.key IS NULL THEN 'its body is gone'
+        WHEN s.key IS NULL THEN 'a fold of a scope that is gone'
+        WHEN b.key IS NULL AND f.body IS NOT NULL THEN 'its body is gone'
+        WHEN typeof(f.created) <> 'integer' OR typeof(f.label) <> 'blob' OR typeof(f.id) <> 'text'
+            THEN 'its row holds values of a wrong type'
         WHEN b.sha256 <> f.sha256 THEN 'it points to another body'
         WHEN b.size <> f.size THEN 'its row has a wrong size'
         ELSE 'its id is not the beginning of its hash' END
     FROM folds f LEFT JOIN scopes s ON s.key = f.scope LEFT JOIN bodies b ON b.key = f.body
     WHERE (f.body IS NULL AND f.forgotten IS NULL)
         OR (f.body IS NOT NULL AND (b.key IS NULL OR b.sha256 <> f.sha256 OR b.size <> f.size))
-        OR substr(lower(hex(f.sha256)), 1, length(f.id)) <> f.id
+        OR s.key IS NULL OR typeof(f.created) <> 'integer' OR typeof(f.label) <> 'blob'
+        OR typeof(f.id) <> 'text' OR substr(lower(hex(f.sha256)), 1, length(f.id)) <> f.id
     """,
     """
     SELECT NULL, NULL, 'a body of ' || b.size || ' bytes belongs to no fold'
@@ -126,4 +130,4 @@ class Checker:
             except ArchiveDamaged as error:
                 rows = [(None, None, f"file: {error.problem}")]
             for scope, id, problem in rows:
-                yield Damage(str(problem), scope, id)
+                yield Damage(str(problem), scope, id if isinstance(id, str) else None)

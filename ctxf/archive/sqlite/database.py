@@ -125,8 +125,8 @@ class Database:
         state = self._file_state(handle)
         if handle.connection is not None and state == handle.state:
             return handle.connection
-        # Somebody put another file in its place: what we wrote into the old one nobody would find.
-        self._disconnect(handle)
+        if handle.connection is not None:
+            self._leave_behind(handle)
         if problem := file_problem(self.path):
             raise ArchiveError(str(self.path), problem, "name a regular file with --archive or CTXF_ARCHIVE")
         if state is None:
@@ -136,6 +136,17 @@ class Database:
         handle.connection = self._open(handle)
         handle.state = self._file_state(handle)
         return handle.connection
+
+    def _leave_behind(self, handle: _Handle) -> None:
+        """Somebody moved, deleted or replaced the file: what we would write into it nobody would find.
+
+        Its write-ahead log still stands beside the path, and SQLite would take it for the new file's.
+        So it is emptied into the old file first, wherever that is now.
+        """
+        if handle.connection is not None and not handle.is_immutable:
+            with contextlib.suppress(sqlite3.Error):
+                handle.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        self._disconnect(handle)
 
     @staticmethod
     def _disconnect(handle: _Handle) -> None:
@@ -159,7 +170,7 @@ class Database:
         is_new = os.path.getsize(self.path) == 0
         if not is_new:
             self._refuse_foreign_file()
-        connection = _sqlite_connect(self.path, "mode=rw")
+        connection = self._sqlite_connect("mode=rw")
         try:
             handle.why_read_only = self._make_ready(connection)
         except sqlite3.OperationalError as error:
@@ -176,7 +187,7 @@ class Database:
         return connection
 
     def _open_as_it_stands(self, handle: _Handle) -> sqlite3.Connection:
-        connection = _sqlite_connect(self.path, "immutable=1")
+        connection = self._sqlite_connect("immutable=1")
         version = _schema_version(connection)
         if version < self._schema.version:
             connection.close()
@@ -196,8 +207,6 @@ class Database:
             return self._newer(version)
         if version == 0:
             os.chmod(self.path, 0o600)  # an empty file may have been made by somebody else
-            # Lets the file shrink by what is forgotten, page by page; VACUUM would write all of it anew.
-            connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
         if version < self._schema.version:
             self._bring_up_to_date(connection)
         mode = self._journal_mode(connection)
@@ -212,7 +221,10 @@ class Database:
         return f"was written by a newer ctxf (schema {version}, this one writes {self._schema.version})"
 
     def _refuse_foreign_file(self) -> None:
-        with contextlib.closing(_sqlite_connect(self.path, "immutable=1")) as connection:
+        with contextlib.closing(self._sqlite_connect("immutable=1")) as connection:
+            # A checkpoint that somebody is at, or that a full disk stopped, leaves a header ahead of the
+            # file's length, which SQLite takes for damage where it cannot see the log; but not with this.
+            connection.execute("PRAGMA writable_schema = ON")
             try:
                 (application,) = connection.execute("PRAGMA application_id").fetchone()
             except sqlite3.DatabaseError as error:
@@ -227,7 +239,11 @@ class Database:
 
         A new file is still under the rollback journal, so its header says whose it is at once.
         """
-        with _transaction(connection):
+        # An empty file takes the first statement for its page layout, so it must not be BEGIN IMMEDIATE:
+        # this one lets the file shrink by what is forgotten, page by page, where VACUUM would write all
+        # of it anew. It takes the lock just as well, being a write.
+        with _transaction(connection, "BEGIN"):
+            connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
             version = _schema_version(connection)
             if version == 0:
                 statements = [*self._schema.create, f"PRAGMA application_id = {APPLICATION_ID}"]
@@ -253,6 +269,13 @@ class Database:
                     raise
                 time.sleep(_RETRY_SECONDS)
 
+    def _sqlite_connect(self, parameters: str) -> sqlite3.Connection:
+        return _sqlite_connect(self.path, self.parameters(parameters))
+
+    def parameters(self, parameters: str) -> str:
+        """The parameters of the file's URI. A subclass may add `vfs=` (https://sqlite.org/vfs.html)."""
+        return parameters
+
     def _has_wal(self) -> bool:
         try:
             return os.path.getsize(f"{self.path}-wal") > 0
@@ -271,8 +294,8 @@ class Database:
 
 
 @contextlib.contextmanager
-def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    connection.execute("BEGIN IMMEDIATE")
+def _transaction(connection: sqlite3.Connection, begin: str = "BEGIN IMMEDIATE") -> Iterator[None]:
+    connection.execute(begin)
     try:
         yield
         connection.execute("COMMIT")
