@@ -1,8 +1,9 @@
-"""What fold and restore say on stderr when they are done."""
+"""What commands say of what they did: on stderr after fold and restore, and a line for an archived fold."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from ctxf.archive import Entry
 from ctxf.cli.status import Status, status_of, worst
 from ctxf.cli.terminal import count, escape, say, size
 from ctxf.errors import ArchiveError
@@ -10,7 +11,7 @@ from ctxf.folder import Restoration
 from ctxf.protocol.model import Reason
 from ctxf.results import Fold, FoldResult, Kept, LooseReference
 
-__all__ = ["FoldReport", "report_restore"]
+__all__ = ["FoldReport", "entry_line", "report_restore"]
 
 _MOST = 3
 _NOT_DONE = (Reason.ARCHIVE, Reason.CAPACITY, Reason.PARSER)
@@ -92,3 +93,9 @@ def _say_loose(loose: Sequence[LooseReference], place: str) -> None:
         say(f"{place}line {reference.line}: [[cf:v2:{reference.id}]] stands outside a block: left as text")
     if len(loose) > _MOST:
         say(f"{place}{len(loose) - _MOST:,} more references outside a block: left as text")
+
+
+def entry_line(entry: Entry) -> bytes:
+    """A fold of the archive: id, size, date, label."""
+    label = escape(entry.label.decode("utf-8", "replace"))
+    return f"{entry.id:14} {size(entry.size):>9}  {entry.created:%Y-%m-%d %H:%M}  {label}\n".encode()

@@ -6,7 +6,7 @@ from typing import Final
 from blake3 import blake3
 
 from ctxf.archive.base import Check, Damage
-from ctxf.archive.codec import RAW, DamagedPayload, decode
+from ctxf.archive.codec import RAW, ZSTD, DamagedPayload, decode
 from ctxf.archive.sqlite.database import Database
 from ctxf.archive.sqlite.rows import Row
 from ctxf.errors import ArchiveDamaged
@@ -105,7 +105,8 @@ class Checker:
         digest, size, encoding, checksum, data = row
         if not (isinstance(digest, bytes) and isinstance(data, bytes) and type(size) is int and size >= 0):
             return "its row holds values of a wrong type"
-        is_intact = blake3(data).digest() == checksum and (encoding != RAW or len(data) == size)
+        is_plausible = encoding == ZSTD or (encoding == RAW and len(data) == size)
+        is_intact = is_plausible and blake3(data).digest() == checksum
         if is_intact and not self._deep:
             return None
         try:
