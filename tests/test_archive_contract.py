@@ -7,9 +7,14 @@ from pathlib import Path
 
 import pytest
 from archive_kit import STORES, bodies, collision_pair, new, put
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ctxf.archive import Archive, NewBody, Refused, ScopeSummary
+from ctxf.archive.suggestions import edit_distance
 from ctxf.errors import ArchiveMissing, BodyNotFound, InvalidId, InvalidScope
+
+hexadecimal = st.text(st.sampled_from("0123456789abcdef"), max_size=14)
 
 
 @pytest.fixture(params=STORES)
@@ -259,6 +264,31 @@ def test_near_misses(archive: Archive) -> None:
             archive.read("s", typed)
         assert caught.value.suggestions == (id,), typed
         assert id in str(caught.value)
+
+
+def test_misses_by_two_or_three_digits(archive: Archive) -> None:
+    (id,) = put(archive, "s", b"the body")
+    put(archive, "s", *bodies(50, size=1))
+    other = {digit: "0" if digit != "0" else "1" for digit in "0123456789abcdef"}
+    for typed in (
+        id[:5] + other[id[5]] + id[6:-1] + other[id[-1]],
+        id[:4] + id[5:9] + other[id[9]] + id[9:],  # one lost, one too many
+        id[:5] + id[6] + id[5] + id[7:9] + id[10] + id[9] + id[11],  # two pairs swapped
+        id[:6] + id[8] + id[7] + id[6] + id[9:],
+    ):
+        with pytest.raises(BodyNotFound) as caught:
+            archive.read("s", typed)
+        assert caught.value.suggestions == (id,), typed
+
+
+@given(hexadecimal, hexadecimal)
+def test_edit_distance(one: str, other: str) -> None:
+    distance = edit_distance(one, other)
+    assert distance == edit_distance(other, one)
+    assert (distance == 0) == (one == other)
+    assert abs(len(one) - len(other)) <= distance <= max(len(one), len(other))
+    assert edit_distance(one + "a", one) == 1
+    assert edit_distance(one[:3] + "ab" + one[3:], one[:3] + "ba" + one[3:]) == 1
 
 
 def test_a_miss_without_near_misses(archive: Archive) -> None:
