@@ -22,7 +22,7 @@ from typing import Final
 from urllib.parse import quote
 
 from ctxf.archive.location import create_archive_file, file_problem
-from ctxf.archive.sqlite.faults import BUSY_SECONDS, archive_error, error_name, is_about_locks
+from ctxf.archive.sqlite.faults import BUSY_SECONDS, archive_error, error_name, is_about_disk
 from ctxf.archive.sqlite.schema import APPLICATION_ID, SCHEMA, Schema
 from ctxf.errors import ArchiveError, ArchiveMissing, ArchiveReadOnly
 
@@ -177,8 +177,8 @@ class Database:
             connection.close()
             # SQLite needs the shared-memory file even to read, and cannot make it on a full or read-only
             # disk. Without a WAL the main file is all there is, and may be read as it stands; but not
-            # while somebody holds a lock on it.
-            if is_new or self._has_wal() or is_about_locks(error):
+            # when the reason is another one, like somebody's lock on it.
+            if is_new or self._has_wal() or not is_about_disk(error):
                 raise
             return self._open_as_it_stands(handle)
         except BaseException:

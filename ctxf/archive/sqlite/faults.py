@@ -5,7 +5,7 @@ from typing import Final
 
 from ctxf.errors import ArchiveDamaged, ArchiveError, ArchiveReadOnly
 
-__all__ = ["BUSY_SECONDS", "archive_error", "error_name", "is_about_locks"]
+__all__ = ["BUSY_SECONDS", "archive_error", "error_name", "is_about_disk"]
 
 BUSY_SECONDS: Final = 30.0
 
@@ -15,15 +15,15 @@ def error_name(error: sqlite3.Error) -> str:
     return str(getattr(error, "sqlite_errorname", ""))
 
 
-def is_about_locks(error: sqlite3.Error) -> bool:
-    """Whether somebody else's use of the file is the reason."""
-    return error_name(error).startswith(("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_PROTOCOL"))
+def is_about_disk(error: sqlite3.Error) -> bool:
+    """Whether the disk or its permissions are the reason."""
+    return error_name(error).startswith(("SQLITE_CANTOPEN", "SQLITE_READONLY", "SQLITE_IOERR", "SQLITE_FULL"))
 
 
 def archive_error(path: str, error: sqlite3.Error) -> ArchiveError:
     """The error that callers see."""
     name = error_name(error)
-    if is_about_locks(error):
+    if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_PROTOCOL")):
         return ArchiveError(path, f"is locked by another process for {BUSY_SECONDS:.0f} s", "try again later")
     if name.startswith("SQLITE_FULL"):
         return ArchiveError(
