@@ -18,7 +18,7 @@ from archive_kit import bodies, new, put, run_python
 
 from ctxf.archive import Archive
 from ctxf.archive.sqlite import SqliteStore
-from ctxf.archive.sqlite.database import Database
+from ctxf.archive.sqlite.database import connect_sqlite
 from ctxf.errors import (
     ArchiveDamaged,
     ArchiveError,
@@ -632,21 +632,16 @@ with Archive.open(sys.argv[1]) as archive:
 # Where WAL is not possible
 
 
-class NoSharedMemory(Database):
-    """On a file system like NFS: SQLite's `unix-dotfile` locks by other files and has no shared memory."""
-
-    def parameters(self, parameters: str) -> str:
-        return f"{parameters}&vfs=unix-dotfile"
-
-
 def test_without_wal_a_rollback_journal_does_it(path: Path) -> None:
-    store = SqliteStore(path)
-    store._database = NoSharedMemory(path)
-    with Archive(store) as archive:
+    def connect(path: Path, parameters: str) -> sqlite3.Connection:
+        # As on a file system like NFS: this VFS locks by other files and has no shared memory.
+        return connect_sqlite(path, f"{parameters}&vfs=unix-dotfile")
+
+    with Archive(SqliteStore(path, connect=connect)) as archive:
         (id,) = put(archive, "s", BODY)
         assert archive.read("s", id) == BODY
         assert archive.facts()["journal"] == "delete"
-        with store._database.reading() as connection:
+        with archive._store._database.reading() as connection:  # type: ignore[attr-defined]
             assert connection.execute("PRAGMA synchronous").fetchone() == (3,)  # EXTRA
     with Archive.open(path) as archive:
         assert archive.read("s", id) == BODY

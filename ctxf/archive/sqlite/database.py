@@ -15,7 +15,7 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -23,13 +23,28 @@ from urllib.parse import quote
 
 from ctxf.archive.location import create_archive_file, file_problem
 from ctxf.archive.sqlite.faults import BUSY_SECONDS, archive_error, error_name, is_about_disk
-from ctxf.archive.sqlite.schema import APPLICATION_ID, SCHEMA, Schema
+from ctxf.archive.sqlite.schema import APPLICATION_ID, Schema
 from ctxf.errors import ArchiveError, ArchiveMissing, ArchiveReadOnly
 
-__all__ = ["Database"]
+__all__ = ["Connect", "Database", "connect_sqlite"]
 
 _RETRY_SECONDS: Final = 0.02
 _FOREIGN_HINT: Final = "it was left as it is; name another file with --archive or CTXF_ARCHIVE"
+
+
+def connect_sqlite(path: Path, parameters: str) -> sqlite3.Connection:
+    """A connection without implicit transactions; `parameters` are those of SQLite's URI."""
+    return sqlite3.connect(
+        f"file:{quote(os.fsencode(path))}?{parameters}",
+        uri=True,
+        timeout=BUSY_SECONDS,  # set before anything else: D01 of the bug log
+        isolation_level=None,
+        check_same_thread=False,  # the lock sees to it
+    )
+
+
+Connect = Callable[[Path, str], sqlite3.Connection]
+"""What opens a connection; tests give one that fails, or that knows of a file system without WAL."""
 
 
 @dataclass(slots=True)
@@ -46,9 +61,10 @@ class _Handle:
 class Database:
     """A file at `path`, opened at first use and again when the process forked or the file was replaced."""
 
-    def __init__(self, path: Path, schema: Schema = SCHEMA) -> None:
+    def __init__(self, path: Path, schema: Schema, connect: Connect) -> None:
         self.path = Path(os.path.abspath(path))
         self._schema = schema
+        self._connect_sqlite = connect
         # By process: a parent's stay here unused, so that nobody closes them.
         self._handles: dict[int, _Handle] = {}
 
@@ -87,12 +103,12 @@ class Database:
 
         Through connections of its own, so that other threads go on meanwhile.
         """
-        source = Database(self.path, self._schema)
+        source = Database(self.path, self._schema, self._connect_sqlite)
         with source.reading() as connection, self._translating_errors(target):
             # The open transaction pins one moment: without it the copy starts anew at every commit.
             connection.execute("BEGIN")
             _schema_version(connection)
-            with contextlib.closing(_sqlite_connect(target, "mode=rw")) as copy:
+            with contextlib.closing(self._connect_sqlite(target, "mode=rw")) as copy:
                 connection.backup(copy)
             connection.execute("COMMIT")
         source.close()
@@ -170,7 +186,7 @@ class Database:
         is_new = os.path.getsize(self.path) == 0
         if not is_new:
             self._refuse_foreign_file()
-        connection = self._sqlite_connect("mode=rw")
+        connection = self._connect_sqlite(self.path, "mode=rw")
         try:
             handle.why_read_only = self._make_ready(connection)
         except sqlite3.OperationalError as error:
@@ -187,7 +203,7 @@ class Database:
         return connection
 
     def _open_as_it_stands(self, handle: _Handle) -> sqlite3.Connection:
-        connection = self._sqlite_connect("immutable=1")
+        connection = self._connect_sqlite(self.path, "immutable=1")
         version = _schema_version(connection)
         if version < self._schema.version:
             connection.close()
@@ -221,7 +237,7 @@ class Database:
         return f"was written by a newer ctxf (schema {version}, this one writes {self._schema.version})"
 
     def _refuse_foreign_file(self) -> None:
-        with contextlib.closing(self._sqlite_connect("immutable=1")) as connection:
+        with contextlib.closing(self._connect_sqlite(self.path, "immutable=1")) as connection:
             # A checkpoint that somebody is at, or that a full disk stopped, leaves a header ahead of the
             # file's length, which SQLite takes for damage where it cannot see the log; but not with this.
             connection.execute("PRAGMA writable_schema = ON")
@@ -269,13 +285,6 @@ class Database:
                     raise
                 time.sleep(_RETRY_SECONDS)
 
-    def _sqlite_connect(self, parameters: str) -> sqlite3.Connection:
-        return _sqlite_connect(self.path, self.parameters(parameters))
-
-    def parameters(self, parameters: str) -> str:
-        """The parameters of the file's URI. A subclass may add `vfs=` (https://sqlite.org/vfs.html)."""
-        return parameters
-
     def _has_wal(self) -> bool:
         try:
             return os.path.getsize(f"{self.path}-wal") > 0
@@ -295,8 +304,8 @@ class Database:
 
 @contextlib.contextmanager
 def _transaction(connection: sqlite3.Connection, begin: str = "BEGIN IMMEDIATE") -> Iterator[None]:
-    connection.execute(begin)
     try:
+        connection.execute(begin)  # within `try`: Ctrl-C may come right behind it
         yield
         connection.execute("COMMIT")
     except BaseException:
@@ -308,13 +317,3 @@ def _transaction(connection: sqlite3.Connection, begin: str = "BEGIN IMMEDIATE")
 def _schema_version(connection: sqlite3.Connection) -> int:
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     return int(version)
-
-
-def _sqlite_connect(path: Path, parameters: str) -> sqlite3.Connection:
-    return sqlite3.connect(
-        f"file:{quote(os.fsencode(path))}?{parameters}",
-        uri=True,
-        timeout=BUSY_SECONDS,  # set before anything else: D01 of the bug log
-        isolation_level=None,
-        check_same_thread=False,  # the lock sees to it
-    )

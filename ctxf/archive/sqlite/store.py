@@ -18,7 +18,7 @@ from ctxf.archive.base import (
 from ctxf.archive.codec import Encoder, Payload, is_payload_of
 from ctxf.archive.location import new_file
 from ctxf.archive.sqlite.checks import Checker
-from ctxf.archive.sqlite.database import Database
+from ctxf.archive.sqlite.database import Connect, Database, connect_sqlite
 from ctxf.archive.sqlite.rows import ENTRY_COLUMNS, Row, body_of, entry_of, time_of
 from ctxf.archive.sqlite.schema import SCHEMA, Schema
 from ctxf.archive.sqlite.writer import IDS_OF_BODY, Writer
@@ -52,8 +52,8 @@ _STATS = """
 class SqliteStore:
     """Bodies in one file. Opening it is put off to the first call that needs it."""
 
-    def __init__(self, path: Path, schema: Schema = SCHEMA) -> None:
-        self._database = Database(path, schema)
+    def __init__(self, path: Path, schema: Schema = SCHEMA, connect: Connect = connect_sqlite) -> None:
+        self._database = Database(path, schema, connect)
 
     @property
     def path(self) -> str:
