@@ -413,7 +413,7 @@ def test_a_crash_loses_nothing(tmp_path: Path) -> None:
 
 
 def test_a_missing_log(tmp_path: Path) -> None:
-    """As after `cp archive.db elsewhere` while it was in use: what is missing is missing, nothing is wrong."""
+    """As after `cp` of the file while it was in use: what is missing is missing, nothing is wrong."""
     contents, main, _log = crashed_archive(tmp_path / "crash")
     path = tmp_path / "archive.db"
     path.write_bytes(main)
