@@ -4,52 +4,54 @@
         result = ctxf.fold(text, archive, scope="default")
         assert ctxf.restore(result.text, archive, scope="default").text == text
 
-PROTOCOL.md says what is a block and what a reference. Importing this loads no parser and no database.
+PROTOCOL.md says what is a block and what a reference. Names are imported when they are first used:
+a command that starts for every request of an agent pays only for what it calls.
 """
 
-from ctxf.archive import (
-    Archive,
-    Damage,
-    Entry,
-    Forgotten,
-    Line,
-    PackageSummary,
-    ScopeStats,
-    ScopeSummary,
-    Search,
-    Totals,
-    Verification,
-)
-from ctxf.errors import (
-    ArchiveDamaged,
-    ArchiveError,
-    ArchiveMissing,
-    ArchiveReadOnly,
-    BodyDamaged,
-    BodyForgotten,
-    BodyNotFound,
-    ConfigError,
-    CtxfError,
-    IdTaken,
-    InvalidId,
-    InvalidPattern,
-    InvalidScope,
-    PackageError,
-    ReadError,
-    TextNotUtf8,
-)
-from ctxf.folder import fold, restore
-from ctxf.protocol.model import Reason
-from ctxf.results import (
-    Fold,
-    FoldResult,
-    InnerFold,
-    Kept,
-    LooseReference,
-    Restored,
-    RestoreResult,
-    Unresolved,
-)
+import importlib
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from ctxf.archive import Archive, Entry, ScopeSummary
+    from ctxf.archive.search import Line, Search
+    from ctxf.archive.upkeep import (
+        Damage,
+        Forgotten,
+        PackageSummary,
+        ScopeStats,
+        Totals,
+        Verification,
+    )
+    from ctxf.errors import (
+        ArchiveDamaged,
+        ArchiveError,
+        ArchiveMissing,
+        ArchiveReadOnly,
+        BodyDamaged,
+        BodyForgotten,
+        BodyNotFound,
+        ConfigError,
+        CtxfError,
+        IdTaken,
+        InvalidId,
+        InvalidPattern,
+        InvalidScope,
+        PackageError,
+        ReadError,
+        TextNotUtf8,
+    )
+    from ctxf.folder import fold, restore
+    from ctxf.protocol.model import Reason
+    from ctxf.results import (
+        Fold,
+        FoldResult,
+        InnerFold,
+        Kept,
+        LooseReference,
+        Restored,
+        RestoreResult,
+        Unresolved,
+    )
 
 __version__ = "0.1.0"
 
@@ -94,3 +96,32 @@ __all__ = [
     "fold",
     "restore",
 ]
+
+# Where the names live that are not in ctxf.errors or ctxf.results.
+_HOMES: Final = {
+    "Archive": "ctxf.archive",
+    "Entry": "ctxf.archive",
+    "ScopeSummary": "ctxf.archive",
+    "Reason": "ctxf.protocol.model",
+    "Line": "ctxf.archive.search",
+    "Search": "ctxf.archive.search",
+    **dict.fromkeys(
+        ("Damage", "Forgotten", "PackageSummary", "ScopeStats", "Totals", "Verification"),
+        "ctxf.archive.upkeep",
+    ),
+    "fold": "ctxf.folder",
+    "restore": "ctxf.folder",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in __all__:
+        raise AttributeError(f"module 'ctxf' has no attribute {name!r}")
+    errors = importlib.import_module("ctxf.errors")
+    home = _HOMES.get(name) or ("ctxf.errors" if name in errors.__all__ else "ctxf.results")
+    value = globals()[name] = getattr(importlib.import_module(home), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -22,7 +22,10 @@ step. Exit codes and HTTP statuses are the edges' business and stand in their ow
 """
 
 from collections.abc import Sequence
-from datetime import datetime
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from datetime import datetime
 
 __all__ = [
     "ArchiveDamaged",
@@ -181,7 +184,7 @@ class BodyNotFound(ReadError):
 class BodyForgotten(ReadError):
     """The body was removed by `ctxf forget`; `when` is in UTC."""
 
-    def __init__(self, scope: str, id: str, when: datetime) -> None:
+    def __init__(self, scope: str, id: str, when: "datetime") -> None:
         self.when = when
         super().__init__(
             scope, id, f"forgotten on {when:%Y-%m-%d}; only folding the same text again brings it back"

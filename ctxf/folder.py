@@ -107,7 +107,9 @@ def _write(
 
 def _as_it_was(stretch: Stretch, rules: FoldRules, failure: ArchiveError) -> FoldResult[bytes]:
     kept = [_kept(one, rules) for one in stretch.plan.kept]
-    kept += [_kept_block(fold.block.begin, Reason.ARCHIVE, failure.problem) for fold in stretch.plan.folds]
+    kept += [
+        _kept_block(fold.block.begin, Reason.ARCHIVE, _DETAILS[Reason.ARCHIVE]) for fold in stretch.plan.folds
+    ]
     return FoldResult(stretch.text, (), tuple(sorted(kept, key=lambda one: one.line)), failure)
 
 
@@ -148,6 +150,7 @@ _DETAILS = {
     Reason.HOLDS_REFERENCE: "holds a reference already",
     Reason.IN_DOUBT: "may not be a comment here",
     Reason.PARSER: "could not be parsed",
+    Reason.ARCHIVE: "could not be stored",
 }
 
 

@@ -13,9 +13,9 @@ from ctxf.folder import Stretch, store_and_write
 from ctxf.protocol.fold import FoldRules, plan_folds
 from ctxf.protocol.model import Marker, Reason
 from ctxf.protocol.pairing import Pairing
-from ctxf.protocol.scan_text import MAX_LINE_BYTES, TextScanner
 from ctxf.protocol.scopes import check_scope
 from ctxf.results import FoldResult
+from ctxf.windows import LineWindows, Reread, WindowScanner
 
 __all__ = ["BATCH_BYTES", "FoldStream"]
 
@@ -27,20 +27,27 @@ class FoldStream:
     """Feed it chunks, write out what it gives back, and `finish` it.
 
     Each result is a further piece of the folded text with the folds and kept blocks in it. Holds at most
-    one block, one batch and one line in memory. Raises InvalidScope; an archive that fails is reported
-    in `failure` of the result in which it failed.
+    one block, one batch and one line in memory. `reread` is for input that can be read again (see
+    WindowScanner): unmarked text then costs little more than a copy. Raises InvalidScope; an archive
+    that fails is reported in `failure` of the result in which it failed.
     """
 
     def __init__(
-        self, archive: Archive, scope: str, rules: FoldRules, *, capacity: int | None = None
+        self,
+        archive: Archive,
+        scope: str,
+        rules: FoldRules,
+        *,
+        capacity: int | None = None,
+        reread: Reread | None = None,
     ) -> None:
         check_scope(scope)
         self._archive = archive
         self._scope = scope
         self._rules = rules
         self._capacity = capacity
-        self._lines = _LineWindows()
-        self._scanner = TextScanner()
+        self._lines = LineWindows()
+        self._scanner = WindowScanner(reread)
         self._pairing = Pairing()
         self._held: list[bytes] = []  # scanned but not settled: the bytes from _settled to _scanned
         self._settled = 0
@@ -79,18 +86,14 @@ class FoldStream:
         return results + self._give_up_if_failed()
 
     def _read(self, window: bytes, is_whole_lines: bool) -> list[FoldResult[bytes]]:
-        if is_whole_lines:
-            self._scanner.scan(window)
-        else:
-            self._scanner.skip(window)
+        self._scanner.read(window, is_whole_lines)
         self._held.append(window)
         self._scanned += len(window)
-        for marker in self._scanner.markers:
+        markers, quoted = self._scanner.take()
+        for marker in markers:
             self._pairing.add(marker)
         self._pairing.advance(self._scanned)
-        self._left += ((marker, Reason.FENCED) for marker in self._scanner.quoted)
-        self._scanner.markers.clear()
-        self._scanner.quoted.clear()
+        self._left += ((marker, Reason.FENCED) for marker in quoted)
         return self._settle()
 
     def _settle(self) -> list[FoldResult[bytes]]:
@@ -141,41 +144,3 @@ class FoldStream:
         rest = b"".join((*self._held, self._lines.take_rest()))
         self._held.clear()
         return [FoldResult(rest)] if rest else []
-
-
-class _LineWindows:
-    """Cuts chunks into windows of whole lines, and pieces of lines too long to wait for (PROTOCOL.md §2)."""
-
-    def __init__(self) -> None:
-        self._tail: list[bytes] = []  # the beginning of a line whose end has not come
-        self._tail_size = 0
-        self._in_long_line = False
-
-    def split(self, chunk: bytes) -> list[tuple[bytes, bool]]:
-        """Windows, each with whether it is whole lines (else a piece of a long one)."""
-        windows = []
-        if self._in_long_line:
-            end = chunk.find(b"\n") + 1
-            if not end:
-                return [(chunk, False)]
-            windows.append((chunk[:end], False))
-            chunk = chunk[end:]
-            self._in_long_line = False
-        cut = chunk.rfind(b"\n") + 1
-        if cut:
-            windows.append((b"".join((self.take_rest(), chunk[:cut])), True))
-            chunk = chunk[cut:]
-        if chunk:
-            self._tail.append(chunk)
-            self._tail_size += len(chunk)
-        if self._tail_size > MAX_LINE_BYTES:
-            windows.append((self.take_rest(), False))
-            self._in_long_line = True
-        return windows
-
-    def take_rest(self) -> bytes:
-        """Take away what is there of a line whose end has not come."""
-        rest = b"".join(self._tail)
-        self._tail.clear()
-        self._tail_size = 0
-        return rest

@@ -55,7 +55,11 @@ def run_python(
             pytest.skip("root needs setpriv for this")
     return subprocess.run(
         [*prefix, sys.executable, "-c", code, *map(str, arguments)],
-        env={"PYTHONPATH": str(Path(__file__).parent), "HOME": "/nonexistent", "PATH": os.environ["PATH"]},
+        env={
+            "PYTHONPATH": str(Path(__file__).parents[1]),
+            "HOME": "/nonexistent",
+            "PATH": os.environ["PATH"],
+        },
         capture_output=True,
         timeout=timeout,
         check=False,

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from archive_kit import new, put
 
 from ctxf.archive import Archive
 from ctxf.cli.app import run
+from tests.archive_kit import new, put
 
 ALPHA = b"alpha one\nalpha two timeout\nalpha three\n" * 20
 BETA = b"beta \xff caf\xc3\xa9\r\nbeta \x1b[31mred\n"

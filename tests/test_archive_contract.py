@@ -6,13 +6,13 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from archive_kit import STORES, bodies, collision_pair, new, put
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ctxf.archive import Archive, NewBody, Refused, ScopeSummary
 from ctxf.archive.suggestions import edit_distance
 from ctxf.errors import ArchiveMissing, BodyNotFound, InvalidId, InvalidScope
+from tests.archive_kit import STORES, bodies, collision_pair, new, put
 
 hexadecimal = st.text(st.sampled_from("0123456789abcdef"), max_size=14)
 

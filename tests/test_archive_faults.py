@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from archive_kit import bodies, new, put
 
 import ctxf
 from ctxf.archive import Archive
@@ -27,6 +26,7 @@ from ctxf.archive.sqlite import SqliteStore
 from ctxf.errors import ArchiveError, CtxfError
 from ctxf.protocol.fold import FoldRules
 from ctxf.stream import FoldStream
+from tests.archive_kit import bodies, new, put
 
 REFERENCE = re.compile(rb"begin ([^ ]+) -->\r?\n\[\[cf:v2:([0-9a-f]+)\]\]\r?\n<!--")
 
@@ -391,14 +391,14 @@ def crashed_archive(directory: Path) -> tuple[dict[str, bytes], bytes, bytes]:
     path = directory / "archive.db"
     code = """
 import os, sys
-from archive_kit import Archive, bodies, put
+from tests.archive_kit import Archive, bodies, put
 archive = Archive.open(sys.argv[1])
 put(archive, "other", b"first")
 put(archive, "s", *bodies(25))
 os.kill(os.getpid(), 9)
 """
     subprocess.run(
-        [sys.executable, "-c", code, path], env={"PYTHONPATH": str(Path(__file__).parent)}, check=False
+        [sys.executable, "-c", code, path], env={"PYTHONPATH": str(Path(__file__).parents[1])}, check=False
     )
     contents = {new(body).digest.hex()[:12]: body for body in bodies(25)}
     main, log = path.read_bytes(), (directory / "archive.db-wal").read_bytes()

@@ -12,10 +12,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from archive_kit import STORES, bodies, collision_pair, new, put
 
-from ctxf.archive import Archive, Damage, Forgotten, Refused, ScopeSummary, Totals
+from ctxf.archive import Archive, Refused, ScopeSummary
+from ctxf.archive.upkeep import Damage, Forgotten, Totals
 from ctxf.errors import ArchiveError, ArchiveMissing, BodyForgotten, BodyNotFound, InvalidId
+from tests.archive_kit import STORES, bodies, collision_pair, new, put
 
 SECRET = b"the secret that must go: 5d41402abc4b2a76b9719d911017c592"
 

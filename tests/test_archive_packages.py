@@ -14,12 +14,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from archive_kit import STORES, bodies, collision_pair, new, put
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ctxf.archive import Archive, PackageSummary
+from ctxf.archive import Archive
+from ctxf.archive.upkeep import PackageSummary
 from ctxf.errors import BodyDamaged, BodyNotFound, IdTaken, PackageError
+from tests.archive_kit import STORES, bodies, collision_pair, new, put
 
 BODY = b"a body\n" * 50
 DIGITS = hashlib.sha256(BODY).hexdigest()

@@ -8,12 +8,12 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from archive_kit import collision_pair, put, run_python
 
 from ctxf.archive import Archive
 from ctxf.archive.sqlite import SqliteStore
 from ctxf.archive.sqlite.schema import SCHEMA, Schema
 from ctxf.errors import ArchiveError, ArchiveReadOnly, BodyForgotten
+from tests.archive_kit import collision_pair, put, run_python
 
 VERSION_1 = Path(__file__).parent / "data" / "archive-v1.db"
 CONVERSATION = "c-" + "0" * 32
@@ -126,7 +126,7 @@ def test_an_older_file_that_cannot_be_written_says_so(path: Path) -> None:
     code = """
 import sys
 from pathlib import Path
-from test_archive_schema import NEXT, Archive, SqliteStore
+from tests.test_archive_schema import NEXT, Archive, SqliteStore
 from ctxf.errors import ArchiveReadOnly
 try:
     Archive(SqliteStore(Path(sys.argv[1]), NEXT)).scopes()

@@ -6,13 +6,13 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from archive_kit import put
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ctxf.archive import Archive, Line, Search
-from ctxf.archive.search import compile_pattern
+from ctxf.archive import Archive
+from ctxf.archive.search import Line, Search, compile_pattern
 from ctxf.errors import BodyDamaged, BodyNotFound, InvalidPattern, InvalidScope
+from tests.archive_kit import put
 
 
 def found(body: bytes, pattern: str, *, is_fixed: bool = False, ignore_case: bool = False) -> list[int]:

@@ -14,11 +14,10 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
-from archive_kit import bodies, new, put, run_python
 
 from ctxf.archive import Archive
 from ctxf.archive.sqlite import SqliteStore
-from ctxf.archive.sqlite.database import connect_sqlite
+from ctxf.archive.sqlite.connections import connect_sqlite
 from ctxf.errors import (
     ArchiveDamaged,
     ArchiveError,
@@ -26,6 +25,7 @@ from ctxf.errors import (
     BodyDamaged,
     BodyNotFound,
 )
+from tests.archive_kit import bodies, new, put, run_python
 
 BODY = b"line of a log\n" * 100
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
@@ -61,7 +61,7 @@ def test_modes_do_not_depend_on_the_umask(tmp_path: Path, umask: int, without_ri
     code = """
 import os, stat, sys
 from pathlib import Path
-from archive_kit import Archive, put
+from tests.archive_kit import Archive, put
 base = Path(sys.argv[1])
 with Archive.open(base / "a" / "b" / "archive.db") as archive:
     (id,) = put(archive, "s", b"x")
@@ -431,7 +431,7 @@ def test_16_threads_on_one_archive(archive: Archive) -> None:
 def test_12_processes_make_the_same_archive_at_once(tmp_path: Path) -> None:
     code = """
 import sys, time
-from archive_kit import Archive, new, put
+from tests.archive_kit import Archive, new, put
 number, start = int(sys.argv[2]), float(sys.argv[3])
 time.sleep(max(0, start - time.time()))
 with Archive.open(sys.argv[1]) as archive:
@@ -444,7 +444,7 @@ with Archive.open(sys.argv[1]) as archive:
     runs = [
         subprocess.Popen(
             [sys.executable, "-c", code, str(path), str(number), start],
-            env={"PYTHONPATH": str(Path(__file__).parent)},
+            env={"PYTHONPATH": str(Path(__file__).parents[1])},
             stderr=subprocess.PIPE,
         )
         for number in range(12)
@@ -488,7 +488,7 @@ def test_a_lock_that_never_ends_is_an_error(path: Path, monkeypatch: pytest.Monk
     with Archive.open(path) as archive:
         (id,) = put(archive, "s", BODY)
     sql(path, "PRAGMA journal_mode = DELETE")
-    monkeypatch.setattr("ctxf.archive.sqlite.database.BUSY_SECONDS", 0.3)
+    monkeypatch.setattr("ctxf.archive.sqlite.connections.BUSY_SECONDS", 0.3)
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN EXCLUSIVE")
         with Archive.open(path) as archive:
@@ -509,7 +509,7 @@ def test_a_read_only_file_and_directory_can_be_read(tmp_path: Path) -> None:
     before = digest_of(path)
     code = """
 import sys
-from archive_kit import Archive, put
+from tests.archive_kit import Archive, put
 from ctxf.errors import ArchiveReadOnly
 with Archive.open(sys.argv[1]) as archive:
     sys.stdout.buffer.write(archive.read("s", sys.argv[2]))
@@ -607,7 +607,7 @@ def test_a_first_fold_on_a_full_disk_leaves_no_half_archive(small_disk: Path) ->
 def test_a_limit_on_file_sizes(tmp_path: Path, limit: int) -> None:
     code = """
 import os, resource, sys
-from archive_kit import Archive, put
+from tests.archive_kit import Archive, put
 from ctxf.errors import ArchiveError
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]),) * 2)
 with Archive.open(sys.argv[1]) as archive:

@@ -8,16 +8,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeVar
 
-from archive_kit import collision_pair, new
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from ctxf.archive import Archive, Forgotten, NewBody, ScopeStats
-from ctxf.archive.base import Entry, PackedFold
+from ctxf.archive import Archive, Entry, NewBody
 from ctxf.archive.memory import MemoryStore
 from ctxf.archive.sqlite import SqliteStore
+from ctxf.archive.upkeep import Forgotten, PackedFold, ScopeStats
 from ctxf.errors import ArchiveMissing, BodyForgotten, CtxfError
+from tests.archive_kit import collision_pair, new
 
 T = TypeVar("T")
 

@@ -4,9 +4,7 @@ from importlib.resources import files
 
 import pytest
 
-from ctxf.protocol.fold import FoldRules, plan_folds
-from ctxf.protocol.model import Reason
-from ctxf.protocol.pairing import pair
+import ctxf
 from ctxf.protocol.references import REFERENCE_HEAD
 from ctxf.protocol.scan_text import scan_text
 
@@ -24,24 +22,17 @@ def test_its_size_and_encoding(demo: bytes) -> None:
 
 
 def test_three_blocks_fold_one_is_inside_and_one_is_too_small(demo: bytes) -> None:
-    scanner = scan_text(demo)
-    pairing = pair(scanner.markers, len(demo))
-    plan = plan_folds(demo, pairing.blocks, pairing.void, FoldRules())
-    assert [fold.block.begin.label for fold in plan.folds] == [
-        b"test-log/stress-48-runs",
-        b"comparison/timer-before-and-after",
-        b"dead-end/undici",
+    result = ctxf.fold(demo, ctxf.Archive.memory())
+    assert [fold.label for fold in result.folds] == [
+        "test-log/stress-48-runs",
+        "comparison/timer-before-and-after",
+        "dead-end/undici",
     ]
-    assert [[inner.block.begin.label for inner in fold.inner] for fold in plan.folds] == [
-        [],
-        [b"etag-buffering"],
-        [],
+    assert [[inner.label for inner in fold.inner] for fold in result.folds] == [[], ["etag-buffering"], []]
+    assert [(kept.label, kept.reason) for kept in result.kept] == [
+        ("aside", ctxf.Reason.TOO_SMALL),
+        ("retry-path", ctxf.Reason.FENCED),
     ]
-    assert [(kept.marker.label, kept.reason) for kept in plan.kept] == [(b"aside", Reason.TOO_SMALL)]
-    (aside,) = [block for block in pairing.blocks if block.begin.label == b"aside"]
-    assert aside.size < 60
-    assert pairing.void == []
-    assert pairing.left == []
 
 
 def test_the_fenced_example_stays(demo: bytes) -> None:

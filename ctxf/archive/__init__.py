@@ -1,32 +1,6 @@
-"""The archive: exact, durable, without expiry."""
+"""The archive: exact, durable, without expiry. What its owner deals with is in `ctxf.archive.upkeep`."""
 
 from ctxf.archive.archive import Archive
-from ctxf.archive.base import (
-    Damage,
-    Entry,
-    Forgotten,
-    NewBody,
-    PackageSummary,
-    Refused,
-    ScopeStats,
-    ScopeSummary,
-    Totals,
-    Verification,
-)
-from ctxf.archive.search import Line, Search
+from ctxf.archive.base import Entry, NewBody, Refused, ScopeSummary
 
-__all__ = [
-    "Archive",
-    "Damage",
-    "Entry",
-    "Forgotten",
-    "Line",
-    "NewBody",
-    "PackageSummary",
-    "Refused",
-    "ScopeStats",
-    "ScopeSummary",
-    "Search",
-    "Totals",
-    "Verification",
-]
+__all__ = ["Archive", "Entry", "NewBody", "Refused", "ScopeSummary"]

@@ -5,27 +5,25 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Self, TypeVar
+from typing import TYPE_CHECKING, Self, TypeVar
 
-from ctxf.archive.base import (
-    Damage,
-    Entry,
-    Forgotten,
-    NewBody,
-    PackageSummary,
-    Refused,
-    ScopeStats,
-    ScopeSummary,
-    Store,
-    Totals,
-    Verification,
-)
+from ctxf.archive.base import Entry, NewBody, Refused, ScopeSummary, Store
 from ctxf.archive.location import default_archive_path
-from ctxf.archive.search import Search, compile_pattern
 from ctxf.archive.suggestions import suggest_ids
 from ctxf.errors import BodyNotFound
 from ctxf.protocol.references import MAX_ID_DIGITS, parse_id
 from ctxf.protocol.scopes import check_scope
+
+if TYPE_CHECKING:
+    from ctxf.archive.search import Search
+    from ctxf.archive.upkeep import (
+        Damage,
+        Forgotten,
+        PackageSummary,
+        ScopeStats,
+        Totals,
+        Verification,
+    )
 
 __all__ = ["Archive"]
 
@@ -125,12 +123,14 @@ class Archive:
         check_scope(scope)
         return self._store.id_of(scope, digest)
 
-    def forget(self, scope: str, ids: Sequence[str] | None = None, *, dry_run: bool = False) -> Forgotten:
+    def forget(self, scope: str, ids: Sequence[str] | None = None, *, dry_run: bool = False) -> "Forgotten":
         """Remove folds by id, None: all of the scope; with `dry_run` only say which.
 
         A later read says when they were forgotten; folding the same text again brings an id back. All
         or nothing: raises as `entry` does for the first id that is not there, InvalidId, ArchiveError.
         """
+        from ctxf.archive.upkeep import Forgotten  # noqa: PLC0415 - an owner's calls load what they need
+
         check_scope(scope)
         going = list(self.entries(scope)) if ids is None else [self.entry(scope, id) for id in ids]
         plan = {entry.id: entry.size for entry in going}
@@ -138,24 +138,26 @@ class Archive:
             return Forgotten(tuple(plan), sum(plan.values()))
         return self._store.forget(scope, None if ids is None else list(plan))
 
-    def stats(self, scope: str | None = None) -> list[ScopeStats]:
+    def stats(self, scope: str | None = None) -> "list[ScopeStats]":
         """The figures of one scope, or of all; nothing for a scope that was never used."""
         if scope is not None:
             check_scope(scope)
         return self._store.stats(scope)
 
-    def totals(self) -> Totals:
+    def totals(self) -> "Totals":
         """The figures of the whole store: what is in several scopes counts once."""
         return self._store.totals()
 
     def verify(
         self, *, deep: bool = False, progress: Callable[[int, int], None] | None = None
-    ) -> Verification:
+    ) -> "Verification":
         """Check everything that is stored, in all scopes; see `Store.verify`.
 
         `progress` is called with the bodies done and their number in all. Raises ArchiveError when the
         archive cannot be read at all; damage is in the result.
         """
+        from ctxf.archive.upkeep import Verification  # noqa: PLC0415
+
         total = 0
         damage: list[Damage] = []
         for check in self._store.verify(deep=deep):
@@ -174,8 +176,10 @@ class Archive:
         is_fixed: bool = False,
         ignore_case: bool = False,
         context: int = 0,
-    ) -> Search:
+    ) -> "Search":
         """Lines of the scope's bodies, or of one, that match; see `ctxf.archive.search`."""
+        from ctxf.archive.search import Search, compile_pattern  # noqa: PLC0415
+
         check_scope(scope)
         rules = compile_pattern(pattern, is_fixed=is_fixed, ignore_case=ignore_case)
         entries = self.entries(scope) if id is None else iter([self.entry(scope, id)])
@@ -192,25 +196,26 @@ class Archive:
 
     def export_package(
         self, scope: str, target: str | os.PathLike[str], ids: Sequence[str] | None = None
-    ) -> PackageSummary:
+    ) -> "PackageSummary":
         """Write a scope, or some of its folds, into a new portable package; see `ctxf.archive.packages`.
 
         All or nothing. Raises ReadError for a body that is not there or damaged, ArchiveError,
         FileExistsError and other OSErrors.
         """
-        from ctxf.archive.packages import write_package  # noqa: PLC0415 - zipfile is for who packs
+        from ctxf.archive.packages import write_package  # noqa: PLC0415
 
         check_scope(scope)
         entries = list(self.entries(scope)) if ids is None else [self.entry(scope, id) for id in ids]
         return write_package(Path(target), scope, entries, partial(self._store.get, scope))
 
-    def import_package(self, source: str | os.PathLike[str], scope: str | None = None) -> PackageSummary:
+    def import_package(self, source: str | os.PathLike[str], scope: str | None = None) -> "PackageSummary":
         """Take over a package into `scope`; None: into the scope that it was exported from.
 
         Folds keep their ids, labels and dates; what is there already stays. All or nothing. Raises
         PackageError, IdTaken, ArchiveError, OSError.
         """
         from ctxf.archive.packages import Package  # noqa: PLC0415
+        from ctxf.archive.upkeep import PackageSummary  # noqa: PLC0415
 
         if scope is not None:
             check_scope(scope)

@@ -7,27 +7,22 @@ never stands for another body, not even after the body was forgotten.
 
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from ctxf.protocol.references import ID_DIGITS, MAX_ID_DIGITS, format_reference
-from ctxf.protocol.savings import estimate_tokens
+from ctxf.protocol.references import ID_DIGITS, MAX_ID_DIGITS
+
+if TYPE_CHECKING:
+    from datetime import datetime
+    from pathlib import Path
+
+    from ctxf.archive.upkeep import Check, Forgotten, PackedFold, ScopeStats, Totals
 
 __all__ = [
-    "Check",
-    "Damage",
     "Entry",
-    "Forgotten",
     "NewBody",
-    "PackageSummary",
-    "PackedFold",
     "Refused",
-    "ScopeStats",
     "ScopeSummary",
     "Store",
-    "Totals",
-    "Verification",
     "free_id",
     "id_candidates",
 ]
@@ -62,31 +57,7 @@ class Entry:
     digest: bytes
     label: bytes
     size: int
-    created: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class PackedFold:
-    """A fold as it was in another archive, with the id that it had there."""
-
-    id: str
-    body: bytes
-    digest: bytes
-    label: bytes
-    created: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class Forgotten:
-    """What a forget removed (or would remove): the ids, and the bytes of their bodies.
-
-    `is_erased` is False when another process still uses the old pages: their bytes leave the disk with
-    a later forget, or when the last process closes the archive.
-    """
-
-    ids: tuple[str, ...]
-    size: int
-    is_erased: bool = True
+    created: "datetime"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,75 +67,6 @@ class ScopeSummary:
     name: str
     folds: int
     size: int
-
-
-@dataclass(frozen=True, slots=True)
-class ScopeStats:
-    """A scope in figures: bytes of its bodies and as they are stored, folds there and forgotten, dates."""
-
-    name: str
-    folds: int
-    size: int
-    stored: int
-    forgotten: int
-    first: datetime | None
-    last: datetime | None
-
-    @property
-    def tokens_saved(self) -> int:
-        """Estimated tokens that its references save where each stands once; inner blocks count too."""
-        reference_line = len(format_reference("0" * ID_DIGITS)) + 1
-        return max(0, estimate_tokens(self.size) - self.folds * estimate_tokens(reference_line))
-
-
-@dataclass(frozen=True, slots=True)
-class Totals:
-    """The whole store: different bodies, their bytes, and the bytes that they take."""
-
-    bodies: int
-    size: int
-    stored: int
-
-
-@dataclass(frozen=True, slots=True)
-class Damage:
-    """Something that is not as it was written. `scope` and `id` name a fold where it is one's body."""
-
-    problem: str
-    scope: str | None = None
-    id: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Check:
-    """How far a verification is, counted in bodies, and what it found on the last stretch."""
-
-    done: int
-    total: int
-    damage: tuple[Damage, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class PackageSummary:
-    """A package: its scope (for an import the one that took it), folds, bytes of bodies, folds new here."""
-
-    scope: str
-    folds: int
-    size: int
-    new: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Verification:
-    """What a verification found: how many bodies were looked at, and all that is damaged."""
-
-    bodies: int
-    damage: tuple[Damage, ...]
-
-    @property
-    def is_intact(self) -> bool:
-        """Whether everything is as it was written."""
-        return not self.damage
 
 
 class Store(Protocol):
@@ -222,7 +124,7 @@ class Store(Protocol):
     def id_of(self, scope: str, digest: bytes) -> str | None:
         """The shortest id that the scope ever gave to a body, also when it was forgotten since."""
 
-    def adopt(self, scope: str, folds: Iterable[PackedFold]) -> int:
+    def adopt(self, scope: str, folds: "Iterable[PackedFold]") -> int:
         """Take over folds with their ids, labels and dates; how many of them are new here.
 
         All in one transaction, durable on return. A fold that the scope has stays as it is; one that
@@ -230,27 +132,27 @@ class Store(Protocol):
         the iterable raises; then nothing is taken over.
         """
 
-    def forget(self, scope: str, ids: Sequence[str] | None) -> Forgotten:
+    def forget(self, scope: str, ids: Sequence[str] | None) -> "Forgotten":
         """Remove folds, None: all of the scope's, in one transaction; a tombstone of each id stays.
 
         Bytes that no other fold needs are overwritten and given back. Raises BodyNotFound, BodyForgotten
         for the first of `ids` that is not there; then nothing is removed.
         """
 
-    def stats(self, scope: str | None) -> list[ScopeStats]:
+    def stats(self, scope: str | None) -> "list[ScopeStats]":
         """The figures of a scope, or of all, by name; nothing for a scope that was never used."""
 
-    def totals(self) -> Totals:
+    def totals(self) -> "Totals":
         """The figures of the whole store."""
 
-    def verify(self, *, deep: bool) -> Iterator[Check]:
+    def verify(self, *, deep: bool) -> "Iterator[Check]":
         """Check all bodies and rows, stretch by stretch, while others may read and write.
 
         Stored bytes against their BLAKE3; when `deep`, bodies against their SHA-256 as every read does.
         Damage is reported, never raised, unless the store cannot be read at all.
         """
 
-    def backup(self, target: Path) -> None:
+    def backup(self, target: "Path") -> None:
         """Write everything, as it is at one moment, into a new file at `target`, mode 0600.
 
         Others may write meanwhile. Raises FileExistsError, OSError; then `target` is as it was.

@@ -4,7 +4,7 @@ import contextlib
 import errno
 import os
 import stat
-import tempfile
+import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -16,7 +16,10 @@ _FILE_NAME = "archive.db"
 
 
 def default_archive_path(environ: Mapping[str, str]) -> Path:
-    """CTXF_ARCHIVE, else under CTXF_HOME, else under XDG_DATA_HOME, else in the platform's data directory."""
+    """CTXF_ARCHIVE, else under CTXF_HOME, else under XDG_DATA_HOME, else in the platform's data directory.
+
+    Raises ArchiveError where there is no home directory.
+    """
     if named := environ.get("CTXF_ARCHIVE"):
         return Path(named)
     if home := environ.get("CTXF_HOME"):
@@ -24,9 +27,14 @@ def default_archive_path(environ: Mapping[str, str]) -> Path:
     data_home = environ.get("XDG_DATA_HOME", "")
     if os.path.isabs(data_home):  # the XDG specification: a relative path is to be ignored
         return Path(data_home) / "ctxf" / _FILE_NAME
-    from platformdirs import user_data_path  # noqa: PLC0415 - most calls name the archive
+    if sys.platform in ("darwin", "win32"):
+        from platformdirs import user_data_path  # noqa: PLC0415 - not needed where XDG holds
 
-    return user_data_path("ctxf", appauthor=False) / _FILE_NAME
+        return user_data_path("ctxf", appauthor=False) / _FILE_NAME
+    try:
+        return Path.home() / ".local" / "share" / "ctxf" / _FILE_NAME
+    except RuntimeError as error:
+        raise ArchiveError("(none)", "there is no home directory", "name a file with CTXF_ARCHIVE") from error
 
 
 def file_problem(path: Path) -> str | None:
@@ -36,7 +44,7 @@ def file_problem(path: Path) -> str | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        return os.strerror(error.errno or 0)
+        return f"cannot be reached: {os.strerror(error.errno or 0)}"
     if stat.S_ISREG(mode):
         return None
     if stat.S_ISLNK(mode):
@@ -81,6 +89,8 @@ def new_file(path: Path) -> Iterator[Path]:
     """
     if os.path.lexists(path):
         raise FileExistsError(errno.EEXIST, "is there already and is not overwritten", str(path))
+    import tempfile  # noqa: PLC0415 - for who makes a backup or a package
+
     descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".ctxf", dir=path.parent)
     temporary = Path(name)
     try:

@@ -7,20 +7,8 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from ctxf.archive.base import (
-    Check,
-    Damage,
-    Entry,
-    Forgotten,
-    NewBody,
-    PackedFold,
-    Refused,
-    ScopeStats,
-    ScopeSummary,
-    Totals,
-    free_id,
-    id_candidates,
-)
+from ctxf.archive.base import Entry, NewBody, Refused, ScopeSummary, free_id, id_candidates
+from ctxf.archive.upkeep import Check, Damage, Forgotten, PackedFold, ScopeStats, Totals
 from ctxf.errors import ArchiveError, BodyForgotten, BodyNotFound, IdTaken
 
 __all__ = ["MemoryStore"]

@@ -20,8 +20,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
-from ctxf.archive.base import Entry, PackageSummary, PackedFold
+from ctxf.archive.base import Entry
 from ctxf.archive.location import new_file
+from ctxf.archive.upkeep import PackageSummary, PackedFold
 from ctxf.errors import PackageError
 from ctxf.protocol.pairing import MAX_BLOCK_BYTES
 from ctxf.protocol.references import is_id

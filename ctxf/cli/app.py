@@ -1,15 +1,18 @@
 """The `ctxf` command: finds the subcommand, and turns every error into a message and a status."""
 
 import importlib
+import io
 import os
+import re
 import sys
 from collections.abc import Sequence
 from typing import Any, Final
 
 import click
 
+from ctxf.cli.pipes import ReaderGone
 from ctxf.cli.status import Status, status_of
-from ctxf.cli.terminal import escape, say
+from ctxf.cli.terminal import escape, give_up, say
 
 __all__ = ["app", "run"]
 
@@ -42,6 +45,7 @@ _COMMON_OPTIONS: Final = {
     "-v": 0,
     "--verbose": 0,
 }
+_COMMON_FLAGS: Final = re.compile("-[qv]{2,}")
 
 _HELP = """Fold long context into a durable archive, and get every byte back.
 
@@ -73,20 +77,29 @@ class _Commands(click.Group):
             formatter.write_dl(list(_COMMANDS.items()))
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        return super().parse_args(ctx, _with_command(args))
+        return super().parse_args(ctx, _with_command(args, is_completion=ctx.resilient_parsing))
 
 
-def _with_command(args: list[str]) -> list[str]:
-    """Move common options behind the command's name; name `fold` where no command is named."""
+def _with_command(args: list[str], *, is_completion: bool) -> list[str]:
+    """Move common options behind the command's name; name `fold` where no command is named.
+
+    A command line that is to be completed may yet name one.
+    """
     head = 0
     while head < len(args):
         name, has_value, _value = args[head].partition("=")
-        if name not in _COMMON_OPTIONS:
+        if name in _COMMON_OPTIONS:
+            head += 1 if has_value else 1 + _COMMON_OPTIONS[name]
+        elif _COMMON_FLAGS.fullmatch(name):
+            head += 1
+        else:
             break
-        head += 1 if has_value else 1 + _COMMON_OPTIONS[name]
     common, rest = args[:head], args[head:]
+    if is_completion and not rest:
+        return []
     if rest and (rest[0] in _COMMANDS or (rest[0] in ("--help", "-h", "--version") and not common)):
-        return [rest[0], *common, *rest[1:]]
+        words = 2 if rest[0] == "config" and rest[1:] and not rest[1].startswith("-") else 1
+        return [*rest[:words], *common, *rest[words:]]
     return [_DEFAULT_COMMAND, *common, *rest]
 
 
@@ -101,6 +114,8 @@ def app(ctx: click.Context) -> None:
 
 def run(args: Sequence[str]) -> int:
     """Run the command line; the exit status. Nothing but SystemExit and a crash of Python itself gets out."""
+    if sys.stderr is None:  # click would write to stdout instead
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - for as long as Python runs
     try:
         result: Any = app.main(args=list(args), prog_name="ctxf", standalone_mode=False)
         return int(result or 0)
@@ -111,32 +126,29 @@ def run(args: Sequence[str]) -> int:
         return Status.USAGE
     except (click.Abort, KeyboardInterrupt):
         return Status.INTERRUPTED
-    except BrokenPipeError:
-        _give_up_stdout()
+    except ReaderGone:
         return Status.DONE
     except Exception as error:
         if (status := status_of(error)) == Status.CRASH:
             say(f"internal error: {type(error).__name__}: {escape(str(error))}; please report it")
         else:
             say(escape(_message(error)))
+        if isinstance(error, OSError):
+            give_up(1)
         return status
 
 
 def _show_usage_error(error: click.ClickException) -> None:
-    if sys.stderr is not None:
-        error.show(file=sys.stderr)
+    """As click does, but with what was typed made harmless."""
+    shown = io.StringIO()
+    error.show(file=shown)
+    try:
+        print("\n".join(map(escape, shown.getvalue().split("\n"))), end="", file=sys.stderr)
+    except OSError:
+        give_up(2)
 
 
 def _message(error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror:
-        return f"{error.filename or 'output'}: {error.strerror}"
+        return f"{'output' if error.filename is None else error.filename}: {error.strerror}"
     return str(error)
-
-
-def _give_up_stdout() -> None:
-    """The reader has gone: let nothing complain about it when Python flushes at its end."""
-    try:
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, 1)
-    except OSError:
-        pass

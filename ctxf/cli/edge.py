@@ -37,10 +37,18 @@ class CommonOptions:
         """The same with where each was set, and everything that is wrong collected."""
         return check_settings(
             environ=os.environ,
-            cwd=Path.cwd(),
+            cwd=_working_directory(),
             config_file=Path(self.config) if self.config else None,
             options={"archive": self.archive, "scope": self.scope, **options},
         )
+
+
+def _working_directory() -> Path:
+    """Where we are; the root where that directory is gone: no project's file is there either."""
+    try:
+        return Path.cwd()
+    except FileNotFoundError:
+        return Path(os.sep)
 
 
 def _checked_scope(_ctx: click.Context, _option: click.Parameter, value: str | None) -> str | None:

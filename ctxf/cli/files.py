@@ -4,7 +4,6 @@ import contextlib
 import os
 import signal
 import stat
-import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import FrameType
@@ -22,29 +21,33 @@ class FileChanged(OSError):
 
 def read_file(path: Path) -> tuple[bytes, os.stat_result]:
     """The bytes of a regular file, and its state to compare with later. Raises OSError."""
-    with path.open("rb") as file:
+    # Without O_NONBLOCK a named pipe would be waited for.
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)
+    with open(path, "rb", opener=lambda name, _flags: os.open(name, flags)) as file:
         status = os.fstat(file.fileno())
         if not stat.S_ISREG(status.st_mode):
-            raise OSError(f"{path} is not a regular file")
+            raise OSError("is not a regular file")
         return file.read(), status
 
 
-def replace_file(path: Path, data: bytes, *, expected: os.stat_result | None = None) -> None:
+def replace_file(path: Path, data: bytes, *, source: os.stat_result, in_place: bool) -> None:
     """Make `data` the content of `path` in one step; a link is followed, the mode stays.
 
-    With `expected`, the state of the file when it was read, a file written since is left alone.
+    `source` is the state of the file that was read: a new file is no more public than that one, and
+    `in_place`, where it is the same file, one that was written since is left alone.
     Raises FileChanged, OSError; then the file is as it was and no other file is left behind.
     """
     target = Path(os.path.realpath(path))
-    descriptor, temporary = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".ctxf", dir=target.parent)
+    # Named before it is made: no signal can come in between and leave it behind.
+    temporary = target.with_name(f".ctxf-{os.urandom(8).hex()}")
     try:
-        with open(descriptor, "wb") as file:
-            _keep_mode(descriptor, target)
+        with open(temporary, "xb", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
+            _set_mode(file.fileno(), target, source)
             file.write(data)
             file.flush()
-            os.fsync(descriptor)
-        if expected is not None and _has_changed(target, expected):
-            raise FileChanged(f"{path} was written by somebody else meanwhile: it is left as it is")
+            os.fsync(file.fileno())
+        if in_place and _has_changed(target, source):
+            raise FileChanged("was written by somebody else meanwhile: it is left as it is")
         os.replace(temporary, target)
     except BaseException:
         with contextlib.suppress(OSError):
@@ -54,6 +57,8 @@ def replace_file(path: Path, data: bytes, *, expected: os.stat_result | None = N
 
 def file_targets(files: Sequence[str], *, in_place: bool, output_dir: str | None) -> list[Path] | None:
     """Where each of `files` goes; None is stdout. Raises click.UsageError before anything is written."""
+    if output_dir == "":
+        raise click.UsageError("--output-dir needs the name of a directory.")
     if in_place and output_dir:
         raise click.UsageError("Only one of --in-place and --output-dir can be used.")
     if not in_place and not output_dir:
@@ -70,6 +75,7 @@ def file_targets(files: Sequence[str], *, in_place: bool, output_dir: str | None
 def _paths_below(files: Sequence[str], directory: str) -> list[Path]:
     """Each file's relative path below `directory`; none leads out of it, no two are one."""
     paths: dict[Path, str] = {}
+    inputs = set(_identities(files))
     for file in files:
         name = escape(file)
         relative = Path(file)
@@ -81,18 +87,32 @@ def _paths_below(files: Sequence[str], directory: str) -> list[Path]:
         with contextlib.suppress(OSError):
             if os.path.samefile(path, file):
                 raise click.UsageError(f"{name} would become itself; use --in-place for that.")
+            status = os.stat(path)
+            if (status.st_dev, status.st_ino) in inputs:
+                raise click.UsageError(f"{name} would be written over {escape(str(path))}, another FILE.")
         paths[path] = file
     return list(paths)
 
 
+def _identities(files: Sequence[str]) -> Iterator[tuple[int, int]]:
+    for file in files:
+        with contextlib.suppress(OSError):
+            status = os.stat(file)
+            yield status.st_dev, status.st_ino
+
+
 @contextlib.contextmanager
 def cleaning_up_on_signals() -> Iterator[None]:
-    """Let SIGTERM and SIGHUP unwind the stack as Ctrl-C does, so that temporary files go away."""
+    """Let SIGTERM and SIGHUP unwind the stack as Ctrl-C does, so that temporary files go away.
+
+    One that is ignored stays ignored: that is what nohup does.
+    """
 
     def leave(number: int, _frame: FrameType | None) -> None:
         raise SystemExit(128 + number)
 
-    numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    known = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    numbers = [number for number in known if signal.getsignal(number) is signal.SIG_DFL]
     before = [signal.signal(number, leave) for number in numbers]
     try:
         yield
@@ -101,13 +121,13 @@ def cleaning_up_on_signals() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _keep_mode(descriptor: int, target: Path) -> None:
+def _set_mode(descriptor: int, target: Path, source: os.stat_result) -> None:
     try:
         status = os.stat(target)
     except FileNotFoundError:
         umask = os.umask(0)
         os.umask(umask)
-        os.fchmod(descriptor, 0o666 & ~umask)
+        os.fchmod(descriptor, source.st_mode & 0o777 & ~umask)
         return
     with contextlib.suppress(OSError):  # only root may give a file away
         os.fchown(descriptor, status.st_uid, status.st_gid)

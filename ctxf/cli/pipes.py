@@ -3,10 +3,12 @@
 import contextlib
 import os
 import select
+import stat
 import sys
+from collections.abc import Callable
 from typing import Final
 
-__all__ = ["CHUNK_BYTES", "Input", "Output", "is_terminal"]
+__all__ = ["CHUNK_BYTES", "Input", "Output", "ReaderGone", "is_terminal"]
 
 CHUNK_BYTES: Final = 1 << 20
 _STDIN: Final = 0
@@ -17,8 +19,12 @@ _PIECE_BYTES: Final = 1 << 16
 _F_SETPIPE_SZ: Final = 1031
 
 
+class ReaderGone(Exception):
+    """Nobody reads stdout any more. No OSError: click would make a status 1 of a broken pipe."""
+
+
 class Input:
-    """A file, or stdin for None and `-`. Raises OSError from every method."""
+    """A file, or stdin for None and `-`. Raises OSError, which names the input, from every method."""
 
     def __init__(self, path: str | None) -> None:
         self._is_stdin = path is None or path == "-"
@@ -36,10 +42,23 @@ class Input:
                 return os.read(self._descriptor, CHUNK_BYTES)
             except BlockingIOError:
                 select.select([self._descriptor], [], [])
+            except OSError as error:
+                error.filename = self.name
+                raise
 
     def read_all(self) -> bytes:
         """All of it."""
         return b"".join(iter(self.read_chunk, b""))
+
+    def reread(self) -> Callable[[int, int], bytes] | None:
+        """Reads bytes between two offsets once more; None where that cannot be done."""
+        try:
+            start = os.lseek(self._descriptor, 0, os.SEEK_CUR)  # a shell's `read` may have taken some
+            is_file = stat.S_ISREG(os.fstat(self._descriptor).st_mode)
+        except OSError:
+            return None
+        descriptor = self._descriptor
+        return (lambda first, last: os.pread(descriptor, last - first, start + first)) if is_file else None
 
     def is_waiting(self, seconds: float) -> bool:
         """Whether for `seconds` nothing more comes in; never for a file."""
@@ -57,7 +76,10 @@ class Input:
 
 
 class Output:
-    """stdout. Small pieces are gathered; `flush` at the end, or when a reader should see them."""
+    """stdout. Small pieces are gathered; `flush` at the end, or when a reader should see them.
+
+    Raises OSError, ReaderGone.
+    """
 
     def __init__(self) -> None:
         self._pieces: list[bytes] = []
@@ -96,6 +118,8 @@ def _write_all(data: bytes) -> None:
             view = view[os.write(_STDOUT, view) :]
         except BlockingIOError:  # somebody set the pipe to non-blocking; it is shared with them
             select.select([], [_STDOUT], [])
+        except BrokenPipeError as error:
+            raise ReaderGone from error
 
 
 def _widen_pipe(descriptor: int) -> None:

@@ -1,22 +1,31 @@
 """What a person reads: messages on stderr, sizes, and text made harmless for a terminal."""
 
 import contextlib
+import os
 import sys
 import unicodedata
 
 from ctxf.protocol.scopes import is_conversation_scope, scope_fingerprint
 
-__all__ = ["count", "escape", "say", "shown_scope", "size"]
+__all__ = ["count", "escape", "give_up", "say", "shown_scope", "size"]
 
 _UNITS = ("B", "kB", "MB", "GB", "TB")
 
 
 def say(message: str) -> None:
     """One line on stderr; characters that its encoding lacks are escaped."""
-    if sys.stderr is None:
-        return
-    with contextlib.suppress(OSError):  # nobody can be told that nobody can be told
+    try:
         print(f"ctxf: {message}", file=sys.stderr)
+    except OSError:  # nobody can be told that nobody can be told
+        give_up(2)
+
+
+def give_up(descriptor: int) -> None:
+    """Nobody takes what goes to this standard descriptor: let Python not fail over it at its end."""
+    with contextlib.suppress(OSError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, descriptor)
+        os.close(nowhere)
 
 
 def escape(text: str) -> str:

@@ -9,7 +9,7 @@ from typing import Final
 
 from ctxf.protocol.scopes import is_scope
 
-__all__ = ["FIELDS", "REMOVED", "TABLES", "Field", "Settings", "show_name", "show_value"]
+__all__ = ["FIELDS", "MAX_INTEGER", "REMOVED", "TABLES", "Field", "Settings", "show_name", "show_value"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,14 +56,14 @@ class Field:
 
 
 # An SQLite integer; without the limit a typing error would surface as an error of the archive.
-_MAX_INTEGER: Final = 2**63 - 1
+MAX_INTEGER: Final = 2**63 - 1
 _DIGITS = re.compile(r"[0-9]{1,19}")
 _BOOLEANS: Final = {"1": True, "true": True, "0": False, "false": False}
 
 
 def _is_integer(value: object, least: int) -> bool:
     # Not isinstance: True is an int to Python, and a mistake to whoever wrote `delay_requests = true`.
-    return type(value) is int and least <= value <= _MAX_INTEGER
+    return type(value) is int and least <= value <= MAX_INTEGER
 
 
 def _is_text(value: object) -> bool:

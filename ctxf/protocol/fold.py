@@ -4,6 +4,7 @@ Plan, then commit: `plan_text` and `plan_folds` say which bodies to store and ch
 caller has stored them, `write_folds` puts references to them into the text.
 """
 
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
@@ -27,6 +28,7 @@ __all__ = [
     "FoldRules",
     "KeptMarker",
     "PlannedFold",
+    "kept_outside",
     "plan_folds",
     "plan_text",
     "write_folds",
@@ -88,11 +90,12 @@ def plan_folds(
     rules: FoldRules,
     *,
     offset: int = 0,
+    folded: Sequence[int] = (),
 ) -> FoldPlan:
     """Choose the ones of `blocks` (closed, ordered by their ends) that fold.
 
     `text` are the bytes from `offset` on that hold them all; `left` are the markers that pairing has
-    ruled out already.
+    ruled out already; `folded` are places, in order, where an earlier plan of the same text put references.
     """
     folds: list[tuple[PlannedFold, list[PlannedFold]]] = []
     kept = [KeptMarker(marker, reason) for marker, reason in left]
@@ -103,11 +106,12 @@ def plan_folds(
             around.pop()
         around.append(start)
         inner = folds[-1][1] if folds and folds[-1][0].block.begin.start < start else None
-        verdict = (
-            _plan_block(text, block, rules, offset)
-            if len(around) <= MAX_DEPTH
-            else KeptMarker(block.begin, Reason.TOO_DEEP)
-        )
+        if len(around) > MAX_DEPTH:
+            verdict: PlannedFold | KeptMarker | None = KeptMarker(block.begin, Reason.TOO_DEEP)
+        elif bisect_left(folded, start) < bisect_left(folded, block.end.start):
+            verdict = KeptMarker(block.begin, Reason.HOLDS_REFERENCE)
+        else:
+            verdict = _plan_block(text, block, rules, offset)
         if isinstance(verdict, PlannedFold):
             if inner is None:
                 folds.append((verdict, []))
@@ -116,11 +120,13 @@ def plan_folds(
         elif verdict is not None and inner is None:
             kept.append(verdict)
 
-    plan = tuple(fold._replace(inner=tuple(reversed(inner))) for fold, inner in reversed(folds))
-    return FoldPlan(plan, _outside(plan, kept))
+    plan = tuple(
+        fold._replace(inner=tuple(reversed(inner))) if inner else fold for fold, inner in reversed(folds)
+    )
+    return FoldPlan(plan, kept_outside(plan, kept))
 
 
-def _outside(folds: Sequence[PlannedFold], kept: Iterable[KeptMarker]) -> tuple[KeptMarker, ...]:
+def kept_outside(folds: Sequence[PlannedFold], kept: Iterable[KeptMarker]) -> tuple[KeptMarker, ...]:
     """`kept` in text order, without the markers that go away inside a fold."""
     ends = iter(fold.block for fold in folds)
     block = next(ends, None)

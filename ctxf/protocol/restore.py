@@ -36,11 +36,12 @@ def find_references(text: bytes, kind: Kind) -> list[Reference]:
 
 def find_loose_references(text: bytes, references: Iterable[Reference]) -> Iterator[tuple[str, int]]:
     """Id and line of each well-formed reference that is none of `references`: text, but worth a word."""
-    taken = {(reference.start, reference.end) for reference in references}
-    line, counted = 1, 0
+    taken = {reference.end for reference in references}  # a reference has its line to itself
+    line, counted, line_end = 1, 0, 0
     for match in REFERENCE.finditer(text):
-        start = text.rfind(b"\n", counted, match.start()) + 1 or counted
-        if (start, _line_end(text, match.end())) in taken:
+        if match.start() >= line_end:
+            line_end = _line_end(text, match.end())
+        if line_end in taken:
             continue
         line += text.count(b"\n", counted, match.start())
         counted = match.start()

@@ -15,7 +15,7 @@ from typing import Final
 from ctxf.protocol.markers import BOM, HTML_COMMENT, KEYWORD, parse_marker
 from ctxf.protocol.model import Marker
 
-__all__ = ["MAX_LINE_BYTES", "TextScanner", "scan_text"]
+__all__ = ["MAX_LINE_BYTES", "TextScanner", "find_sequence", "scan_text"]
 
 # PROTOCOL.md §2: a longer line is plain text. The limit is what lets a stream pass a line on
 # before its end has arrived.
@@ -28,7 +28,6 @@ _FENCE_CLOSE = re.compile(_PREFIX + rb"(`{3,}+|~{3,}+)[ \t]*+\r?\n?\Z")
 _COMMENT_OPEN = re.compile(rb"[ \t]*+<!--")
 
 _COMMENT_HEAD, _COMMENT_TAIL = HTML_COMMENT
-_STARTS = (_COMMENT_HEAD, b"```", b"~~~")
 
 
 class TextScanner:
@@ -62,77 +61,82 @@ class TextScanner:
     def _scan_lines(self, window: bytes) -> None:
         position = len(BOM) if self._offset == 0 and window.startswith(BOM) else 0
         length = len(window)
-        # Where each start sequence stands next: each is searched for once per byte, however they mix.
-        ahead = [-1] * len(_STARTS)
+        # Where each sequence stands next: each is searched for once per byte, however they mix.
+        comment = backticks = tildes = -1
         while position < length:
             if self._fence or self._in_comment:
-                resume = (
-                    self._leave_comment(window, position)
-                    if self._in_comment
-                    else self._leave_fence(window, position)
-                )
-                self._note_quoted(window, position, resume)
-                position = resume
+                position = self._skip_quoted(window, position)
                 continue
-            for i, start in enumerate(_STARTS):
-                if ahead[i] < position:
-                    found = window.find(start, position)
-                    ahead[i] = length if found < 0 else found
-            hit = min(ahead)
+            if comment < position:
+                comment = find_sequence(window, _COMMENT_HEAD, position)
+            if backticks < position:
+                backticks = find_sequence(window, b"```", position)
+            if tildes < position:
+                tildes = find_sequence(window, b"~~~", position)
+            hit = min(comment, backticks, tildes)
             if hit == length:
                 return
-            line_start = max(position, window.rfind(b"\n", position, hit) + 1)
-            position = _line_end(window, hit)
-            if position - line_start <= MAX_LINE_BYTES:
-                self._read_line(window, line_start, position)
+            start = window.rfind(b"\n", position, hit) + 1 or position
+            position = window.find(b"\n", hit) + 1 or length
+            if position - start > MAX_LINE_BYTES:
+                continue
+            # The prefix of neither holds the other's first character, so the first hit says what it may be.
+            if hit == comment:
+                self._read_comment_line(window, start, position)
+            elif fence := _FENCE_OPEN.match(window, start, position):
+                self._fence = fence[1]
 
-    def _read_line(self, window: bytes, start: int, end: int) -> None:
-        """Note the marker that this live line is, or the longer comment or fence that it opens."""
-        if head := _COMMENT_OPEN.match(window, start, end):
-            # From the opener's own hyphens on: `<!-->` is a whole comment (HTML, comment start state).
-            if window.find(_COMMENT_TAIL, head.end() - 2, end) < 0:
-                self._in_comment = True
-            elif marker := self._parse_marker(window, start, end):
-                self.markers.append(marker)
-        elif fence := _FENCE_OPEN.match(window, start, end):
-            self._fence = fence[1]
+    def _read_comment_line(self, window: bytes, start: int, end: int) -> None:
+        """Note the marker that this live line is, or the longer comment that it opens."""
+        head = _COMMENT_OPEN.match(window, start, end)
+        if head is None:
+            return
+        # From the opener's own hyphens on: `<!-->` is a whole comment (HTML, comment start state).
+        if window.find(_COMMENT_TAIL, head.end() - 2, end) < 0:
+            self._in_comment = True
+        elif window.find(KEYWORD, start, end) >= 0 and (marker := self._parse_marker(window, start, end)):
+            self.markers.append(marker)
+
+    def _skip_quoted(self, window: bytes, position: int) -> int:
+        """The start of the line behind the fenced code or longer comment we are in, or the window's end."""
+        resume = (
+            self._leave_comment(window, position) if self._in_comment else self._leave_fence(window, position)
+        )
+        start = position
+        while (keyword := window.find(KEYWORD, start, resume)) >= 0:
+            line_start = window.rfind(b"\n", start, keyword) + 1 or start
+            start = window.find(b"\n", keyword) + 1 or len(window)
+            if start - line_start > MAX_LINE_BYTES:
+                continue
+            marker = self._parse_marker(window, line_start, start)
+            if marker and marker.kind == "begin":
+                self.quoted.append(marker)
+        return resume
 
     def _leave_comment(self, window: bytes, position: int) -> int:
-        """The start of the line behind the comment, or the window's end."""
         while (tail := window.find(_COMMENT_TAIL, position)) >= 0:
-            line_start = max(position, window.rfind(b"\n", position, tail) + 1)
-            position = _line_end(window, tail)
-            if position - line_start <= MAX_LINE_BYTES:
+            start = window.rfind(b"\n", position, tail) + 1 or position
+            position = window.find(b"\n", tail) + 1 or len(window)
+            if position - start <= MAX_LINE_BYTES:
                 self._in_comment = False
                 return position
         return len(window)
 
     def _leave_fence(self, window: bytes, position: int) -> int:
-        """The start of the line behind the fence, or the window's end."""
         while (run := window.find(self._fence, position)) >= 0:
-            line_start = max(position, window.rfind(b"\n", position, run) + 1)
-            position = _line_end(window, run)
-            close = _FENCE_CLOSE.match(window, line_start, position)
-            if close and close[1].startswith(self._fence) and position - line_start <= MAX_LINE_BYTES:
+            start = window.rfind(b"\n", position, run) + 1 or position
+            position = window.find(b"\n", run) + 1 or len(window)
+            close = _FENCE_CLOSE.match(window, start, position)
+            if close and close[1].startswith(self._fence) and position - start <= MAX_LINE_BYTES:
                 self._fence = b""
                 return position
         return len(window)
 
-    def _note_quoted(self, window: bytes, start: int, end: int) -> None:
-        while (keyword := window.find(KEYWORD, start, end)) >= 0:
-            line_start = max(start, window.rfind(b"\n", start, keyword) + 1)
-            start = _line_end(window, keyword)
-            marker = self._parse_marker(window, line_start, start)
-            if marker and marker.kind == "begin":
-                self.quoted.append(marker)
-
     def _parse_marker(self, window: bytes, start: int, end: int) -> Marker | None:
-        marker = parse_marker(window, start, end, offset=self._offset)
-        if marker is None or marker.form != HTML_COMMENT:
-            return None
         self._line += window.count(b"\n", self._counted, start)
         self._counted = start
-        return marker._replace(line=self._line)
+        marker = parse_marker(window, start, end, offset=self._offset, line=self._line)
+        return marker if marker is not None and marker.form == HTML_COMMENT else None
 
 
 def scan_text(data: bytes) -> TextScanner:
@@ -143,7 +147,11 @@ def scan_text(data: bytes) -> TextScanner:
     return scanner
 
 
-def _line_end(window: bytes, position: int) -> int:
-    """The first byte behind the line that `position` is in."""
-    newline = window.find(b"\n", position)
-    return len(window) if newline < 0 else newline + 1
+def find_sequence(window: bytes, sequence: bytes, position: int = 0) -> int:
+    """Where `sequence` stands next; the window's end if nowhere.
+
+    By its first byte first: where that is nowhere, which is common, memchr tells some 30 times faster.
+    """
+    first = window.find(sequence[:1], position)
+    found = window.find(sequence, first) if first >= 0 else -1
+    return len(window) if found < 0 else found

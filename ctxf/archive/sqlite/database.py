@@ -14,59 +14,53 @@ import contextlib
 import os
 import sqlite3
 import threading
-import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
-from urllib.parse import quote
+from typing import Any, Final
 
 from ctxf.archive.location import create_archive_file, file_problem
-from ctxf.archive.sqlite.faults import BUSY_SECONDS, archive_error, error_name, is_about_disk
+from ctxf.archive.sqlite.connections import Connect, schema_version, switch_to_wal, transaction
+from ctxf.archive.sqlite.faults import archive_error, error_name, is_about_disk
 from ctxf.archive.sqlite.schema import APPLICATION_ID, Schema
 from ctxf.errors import ArchiveError, ArchiveMissing, ArchiveReadOnly
 
-__all__ = ["Connect", "Database", "connect_sqlite"]
+__all__ = ["Database"]
 
-_RETRY_SECONDS: Final = 0.02
 _FOREIGN_HINT: Final = "it was left as it is; name another file with --archive or CTXF_ARCHIVE"
 
 
-def connect_sqlite(path: Path, parameters: str) -> sqlite3.Connection:
-    """A connection without implicit transactions; `parameters` are those of SQLite's URI."""
-    return sqlite3.connect(
-        f"file:{quote(os.fsencode(path))}?{parameters}",
-        uri=True,
-        timeout=BUSY_SECONDS,  # set before anything else: D01 of the bug log
-        isolation_level=None,
-        check_same_thread=False,  # the lock sees to it
-    )
-
-
-Connect = Callable[[Path, str], sqlite3.Connection]
-"""What opens a connection; tests give one that fails, or that knows of a file system without WAL."""
-
-
-@dataclass(slots=True)
 class _Handle:
     """What one process holds of the file. `state` tells whether the path still names the same thing."""
 
-    lock: threading.RLock = field(default_factory=threading.RLock)
-    connection: sqlite3.Connection | None = None
-    state: tuple[int, ...] | None = None
-    is_immutable: bool = False
-    why_read_only: str = ""
+    def __init__(self) -> None:
+        self.lock = threading.RLock()
+        self.connection: sqlite3.Connection | None = None
+        self.state: tuple[int, ...] | None = None
+        self.is_immutable = False
+        self.why_read_only = ""
 
 
 class Database:
     """A file at `path`, opened at first use and again when the process forked or the file was replaced."""
 
     def __init__(self, path: Path, schema: Schema, connect: Connect) -> None:
-        self.path = Path(os.path.abspath(path))
+        self._name = os.path.abspath(path)
+        self.path = Path(self._name)
         self._schema = schema
         self._connect_sqlite = connect
         # By process: a parent's stay here unused, so that nobody closes them.
         self._handles: dict[int, _Handle] = {}
+
+    def row(self, query: str, parameters: tuple[object, ...]) -> tuple[Any, ...] | None:
+        """The first row of a SELECT; raises as `reading` does. For the call that everything waits for."""
+        handle = self._handle()
+        with handle.lock:
+            try:
+                connection = self._connect(handle, create=False)
+                row: tuple[Any, ...] | None = connection.execute(query, parameters).fetchone()
+                return row
+            except (sqlite3.Error, OSError) as error:
+                raise self._archive_error(error) from error
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
@@ -83,8 +77,8 @@ class Database:
             connection = self._connect(handle, create=create)
             if handle.why_read_only:
                 raise ArchiveReadOnly(str(self.path), handle.why_read_only)
-            with _transaction(connection):
-                version = _schema_version(connection)
+            with transaction(connection):
+                version = schema_version(connection)
                 if version != self._schema.version:
                     raise ArchiveReadOnly(str(self.path), self._newer(version))
                 yield connection
@@ -104,20 +98,24 @@ class Database:
         Through connections of its own, so that other threads go on meanwhile.
         """
         source = Database(self.path, self._schema, self._connect_sqlite)
-        with source.reading() as connection, self._translating_errors(target):
+        with source.reading() as connection:
             # The open transaction pins one moment: without it the copy starts anew at every commit.
             connection.execute("BEGIN")
-            _schema_version(connection)
-            with contextlib.closing(self._connect_sqlite(target, "mode=rw")) as copy:
-                connection.backup(copy)
-            connection.execute("COMMIT")
+            schema_version(connection)
+            try:
+                with contextlib.closing(self._connect_sqlite(target, "mode=rw")) as copy:
+                    connection.backup(copy)
+            except sqlite3.Error as error:
+                raise archive_error(str(target), error) from error
+            finally:
+                connection.execute("COMMIT")
         source.close()
 
     def facts(self) -> dict[str, str]:
         """What `ctxf doctor` tells of the file, without making one. Raises as `reading` does."""
         with self._locked() as handle, self.reading() as connection:
             facts = {
-                "schema": str(_schema_version(connection)),
+                "schema": str(schema_version(connection)),
                 "journal": str(connection.execute("PRAGMA journal_mode").fetchone()[0]),
             }
             if handle.why_read_only:
@@ -129,11 +127,14 @@ class Database:
         with self._locked() as handle, self._translating_errors():
             self._disconnect(handle)
 
-    @contextlib.contextmanager
-    def _locked(self) -> Iterator[_Handle]:
+    def _handle(self) -> _Handle:
         process = os.getpid()
         # setdefault is atomic: two threads of a forked child get the same new handle.
-        handle = self._handles.get(process) or self._handles.setdefault(process, _Handle())
+        return self._handles.get(process) or self._handles.setdefault(process, _Handle())
+
+    @contextlib.contextmanager
+    def _locked(self) -> Iterator[_Handle]:
+        handle = self._handle()
         with handle.lock:
             yield handle
 
@@ -174,7 +175,7 @@ class Database:
     def _file_state(self, handle: _Handle) -> tuple[int, ...] | None:
         """Which file it is; where SQLite was told that nothing changes, whether anything did."""
         try:
-            status = os.lstat(self.path)
+            status = os.lstat(self._name)
         except OSError:
             return None
         if not handle.is_immutable:
@@ -204,7 +205,7 @@ class Database:
 
     def _open_as_it_stands(self, handle: _Handle) -> sqlite3.Connection:
         connection = self._connect_sqlite(self.path, "immutable=1")
-        version = _schema_version(connection)
+        version = schema_version(connection)
         if version < self._schema.version:
             connection.close()
             raise ArchiveReadOnly(
@@ -216,7 +217,7 @@ class Database:
 
     def _make_ready(self, connection: sqlite3.Connection) -> str:
         """Set up a connection, make or update the tables; why nothing may be written, if so."""
-        version = _schema_version(connection)
+        version = schema_version(connection)
         connection.execute("PRAGMA trusted_schema = OFF")
         if version > self._schema.version:
             connection.execute("PRAGMA query_only = ON")
@@ -225,7 +226,7 @@ class Database:
             os.chmod(self.path, 0o600)  # an empty file may have been made by somebody else
         if version < self._schema.version:
             self._bring_up_to_date(connection)
-        mode = self._journal_mode(connection)
+        mode = switch_to_wal(connection)
         # A rollback journal is only gone for good once its directory is synced: EXTRA does that.
         connection.execute(f"PRAGMA synchronous = {'FULL' if mode == 'wal' else 'EXTRA'}")
         connection.execute("PRAGMA secure_delete = ON")  # what is forgotten is overwritten
@@ -258,9 +259,9 @@ class Database:
         # An empty file takes the first statement for its page layout, so it must not be BEGIN IMMEDIATE:
         # this one lets the file shrink by what is forgotten, page by page, where VACUUM would write all
         # of it anew. It takes the lock just as well, being a write.
-        with _transaction(connection, "BEGIN"):
+        with transaction(connection, "BEGIN"):
             connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
-            version = _schema_version(connection)
+            version = schema_version(connection)
             if version == 0:
                 statements = [*self._schema.create, f"PRAGMA application_id = {APPLICATION_ID}"]
             else:
@@ -270,21 +271,6 @@ class Database:
                 for statement in (*statements, f"PRAGMA user_version = {self._schema.version}"):
                     connection.execute(statement)
 
-    def _journal_mode(self, connection: sqlite3.Connection) -> str:
-        """Switch to WAL; the mode that the file system allows."""
-        deadline = time.monotonic() + BUSY_SECONDS
-        while True:
-            try:
-                (mode,) = connection.execute("PRAGMA journal_mode").fetchone()
-                if mode != "wal":
-                    (mode,) = connection.execute("PRAGMA journal_mode = WAL").fetchone()
-                return str(mode)
-            except sqlite3.OperationalError as error:
-                # The switch needs the file for itself, and SQLite does not wait for that.
-                if not error_name(error).startswith("SQLITE_BUSY") or time.monotonic() > deadline:
-                    raise
-                time.sleep(_RETRY_SECONDS)
-
     def _has_wal(self) -> bool:
         try:
             return os.path.getsize(f"{self.path}-wal") > 0
@@ -292,28 +278,13 @@ class Database:
             return False
 
     @contextlib.contextmanager
-    def _translating_errors(self, path: Path | None = None) -> Iterator[None]:
-        place = str(path or self.path)
+    def _translating_errors(self) -> Iterator[None]:
         try:
             yield
-        except sqlite3.Error as error:
-            raise archive_error(place, error) from error
-        except OSError as error:
-            raise ArchiveError(place, os.strerror(error.errno or 0)) from error
+        except (sqlite3.Error, OSError) as error:
+            raise self._archive_error(error) from error
 
-
-@contextlib.contextmanager
-def _transaction(connection: sqlite3.Connection, begin: str = "BEGIN IMMEDIATE") -> Iterator[None]:
-    try:
-        connection.execute(begin)  # within `try`: Ctrl-C may come right behind it
-        yield
-        connection.execute("COMMIT")
-    except BaseException:
-        with contextlib.suppress(sqlite3.Error):  # a failed COMMIT may have rolled back already
-            connection.execute("ROLLBACK")
-        raise
-
-
-def _schema_version(connection: sqlite3.Connection) -> int:
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
-    return int(version)
+    def _archive_error(self, error: sqlite3.Error | OSError) -> ArchiveError:
+        if isinstance(error, OSError):
+            return ArchiveError(self._name, os.strerror(error.errno or 0))
+        return archive_error(self._name, error)

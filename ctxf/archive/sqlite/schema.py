@@ -1,16 +1,14 @@
 """The tables of the SQLite archive, and how an older file is brought up to date."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
-__all__ = ["APPLICATION_ID", "SCHEMA", "Schema"]
+__all__ = ["APPLICATION_ID", "CREATE", "SCHEMA", "Schema"]
 
 APPLICATION_ID: Final = 0x63747866  # "ctxf"
 
 
-@dataclass(frozen=True, slots=True)
-class Schema:
+class Schema(NamedTuple):
     """What a file of `version` looks like, and the way there.
 
     `create` makes the tables in an empty file. `steps[n]` takes a file of version n to n + 1; all steps
@@ -20,11 +18,11 @@ class Schema:
 
     version: int
     create: tuple[str, ...]
-    steps: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    steps: Mapping[int, tuple[str, ...]]
 
 
 # No STRICT tables: they need SQLite 3.37, and Python 3.11 is still found on older ones.
-_CREATE: Final = (
+CREATE: Final = (
     # `size` counts the bytes of all bodies that the scope holds, for its capacity.
     """
     CREATE TABLE scopes (
@@ -69,4 +67,4 @@ _CREATE: Final = (
 
 # Version 1 is what tests/data/archive-v1.db holds. A change of the tables is a new version: new CREATE
 # statements, and a step from the version before.
-SCHEMA: Final = Schema(version=1, create=_CREATE)
+SCHEMA: Final = Schema(version=1, create=CREATE, steps={})

@@ -1,30 +1,28 @@
 """The store of `ctxf.archive.base` on SQLite."""
 
+import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
-from ctxf.archive.base import (
-    Check,
-    Entry,
-    Forgotten,
-    NewBody,
-    PackedFold,
-    Refused,
-    ScopeStats,
-    ScopeSummary,
-    Totals,
-)
+from ctxf.archive.base import Entry, NewBody, Refused, ScopeSummary
 from ctxf.archive.codec import Encoder, Payload, is_payload_of
 from ctxf.archive.location import new_file
-from ctxf.archive.sqlite.checks import Checker
-from ctxf.archive.sqlite.database import Connect, Database, connect_sqlite
+from ctxf.archive.sqlite.connections import Connect, connect_sqlite
+from ctxf.archive.sqlite.database import Database
 from ctxf.archive.sqlite.rows import ENTRY_COLUMNS, Row, body_of, entry_of, time_of
 from ctxf.archive.sqlite.schema import SCHEMA, Schema
 from ctxf.archive.sqlite.writer import IDS_OF_BODY, Writer
 from ctxf.errors import ArchiveDamaged, ArchiveMissing, BodyDamaged, BodyForgotten, BodyNotFound
 
+if TYPE_CHECKING:
+    from ctxf.archive.upkeep import Check, Forgotten, PackedFold, ScopeStats, Totals
+
 __all__ = ["SqliteStore"]
+
+# Fewer are encoded before a second thread has started.
+_BODIES_PER_THREAD: Final = 64
 
 _Group = Sequence[NewBody]
 _Admission = tuple[str, ...] | Refused
@@ -40,13 +38,6 @@ _COPIES = f"""
     WHERE s.name = :scope AND {IDS_OF_BODY} ORDER BY f.id
 """
 _ENTRY = f"SELECT {ENTRY_COLUMNS} FROM scopes s JOIN folds f ON f.scope = s.key WHERE s.name = ?"
-_STATS = """
-    SELECT s.name, count(f.body), s.size, coalesce(sum(length(b.payload)), 0), count(f.forgotten),
-        min(f.created) FILTER (WHERE f.body IS NOT NULL), max(f.created) FILTER (WHERE f.body IS NOT NULL)
-    FROM scopes s JOIN folds f ON f.scope = s.key LEFT JOIN bodies b ON b.key = f.body
-    WHERE :scope IS NULL OR s.name = :scope
-    GROUP BY s.key ORDER BY s.name
-"""
 
 
 class SqliteStore:
@@ -113,15 +104,13 @@ class SqliteStore:
 
     def get(self, scope: str, id: str) -> bytes:
         try:
-            with self._database.reading() as connection:
-                row = connection.execute(_BODY, (scope, id)).fetchone()
+            row = self._database.row(_BODY, (scope, id))
         except ArchiveDamaged as error:
             raise BodyDamaged(scope, id, error.problem) from error
         return body_of(scope, id, row)
 
     def entry(self, scope: str, id: str) -> Entry:
-        with self._database.reading() as connection:
-            row = connection.execute(f"{_ENTRY} AND f.id = ?", (scope, id)).fetchone()
+        row = self._database.row(f"{_ENTRY} AND f.id = ?", (scope, id))
         if row is None:
             raise BodyNotFound(scope, id)
         if type(row[-1]) is int:
@@ -163,32 +152,36 @@ class SqliteStore:
         rows = self._select(query, {"scope": scope, "digits": digest.hex(), "digest": digest})
         return rows[0][0] if rows else None
 
-    def adopt(self, scope: str, folds: Iterable[PackedFold]) -> int:
+    def adopt(self, scope: str, folds: "Iterable[PackedFold]") -> int:
         with self._database.writing() as connection:
             writer = Writer(connection, scope, {})
             new = sum(writer.adopt(fold) for fold in folds)
             writer.finish()
         return new
 
-    def forget(self, scope: str, ids: Sequence[str] | None) -> Forgotten:
+    def forget(self, scope: str, ids: Sequence[str] | None) -> "Forgotten":
+        from ctxf.archive.upkeep import Forgotten  # noqa: PLC0415 - an owner's calls load what they need
+
         with self._database.writing(create=False) as connection:
             writer = Writer(connection, scope, {})
-            forgotten = writer.forget(ids)
+            gone = writer.forget(ids)
             writer.finish()
         is_erased = self._database.give_back_space()
-        return Forgotten(forgotten.ids, forgotten.size, is_erased)
+        return Forgotten(tuple(id for id, _size in gone), sum(size for _id, size in gone), is_erased)
 
-    def stats(self, scope: str | None) -> list[ScopeStats]:
-        return [
-            ScopeStats(*row[:5], *(None if one is None else time_of(one) for one in row[5:]))
-            for row in self._select(_STATS, {"scope": scope})
-        ]
+    def stats(self, scope: str | None) -> "list[ScopeStats]":
+        from ctxf.archive.sqlite.figures import scope_stats  # noqa: PLC0415
 
-    def totals(self) -> Totals:
-        query = "SELECT count(*), coalesce(sum(size), 0), coalesce(sum(length(payload)), 0) FROM bodies"
-        return Totals(*self._select(query)[0])
+        return scope_stats(self._database, scope)
 
-    def verify(self, *, deep: bool) -> Iterator[Check]:
+    def totals(self) -> "Totals":
+        from ctxf.archive.sqlite.figures import totals  # noqa: PLC0415
+
+        return totals(self._database)
+
+    def verify(self, *, deep: bool) -> "Iterator[Check]":
+        from ctxf.archive.sqlite.checks import Checker  # noqa: PLC0415
+
         return Checker(self._database, deep=deep).run()
 
     def backup(self, target: Path) -> None:
@@ -223,5 +216,18 @@ def _gives_back(body: NewBody, digest: object, size: object, encoding: object, d
 
 
 def _encode(bodies: Iterable[NewBody]) -> dict[bytes, Payload]:
+    """The payloads by digest; of many bodies on all cores, since zstd and BLAKE3 work without the GIL."""
+    bodies = list({body.digest: body for body in bodies}.values())
+    workers = min(os.cpu_count() or 1, len(bodies) // _BODIES_PER_THREAD)
+    if workers < 2:
+        return _encode_alone(bodies)
+    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - not for who reads or stores little
+
+    with ThreadPoolExecutor(workers) as pool:
+        shares = pool.map(_encode_alone, (bodies[first::workers] for first in range(workers)))
+        return {digest: payload for share in shares for digest, payload in share.items()}
+
+
+def _encode_alone(bodies: Iterable[NewBody]) -> dict[bytes, Payload]:
     encoder = Encoder()
     return {body.digest: encoder.encode(body.body) for body in bodies}

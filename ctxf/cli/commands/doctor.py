@@ -13,6 +13,7 @@ import click
 
 from ctxf.archive import Archive
 from ctxf.archive.location import file_problem
+from ctxf.archive.sqlite import SQLITE_VERSION
 from ctxf.cli.edge import CommonOptions, common_options
 from ctxf.cli.jsons import dump
 from ctxf.cli.pipes import Output
@@ -66,11 +67,9 @@ def command(*, common: CommonOptions, as_json: bool) -> int:
 
 
 def _versions() -> Iterator[Finding]:
-    import sqlite3  # noqa: PLC0415 - its version only; the archive is read through ctxf.archive
-
     yield Finding("ctxf", version("ctxf"))
     yield Finding("Python", f"{platform.python_version()} on {platform.system()} {platform.machine()}")
-    yield Finding("SQLite", sqlite3.sqlite_version)
+    yield Finding("SQLite", SQLITE_VERSION)
 
 
 def _archive_findings(archive: Archive) -> Iterator[Finding]:

@@ -12,8 +12,8 @@ from ctxf.cli.pipes import Input, Output, is_terminal
 from ctxf.cli.reports import FoldReport
 from ctxf.cli.status import Status, status_of, worst
 from ctxf.cli.terminal import escape, say
-from ctxf.config import Settings
-from ctxf.errors import ConfigError
+from ctxf.config import MAX_INTEGER, Settings
+from ctxf.errors import ArchiveError, ConfigError
 from ctxf.folder import fold
 from ctxf.protocol.fold import FoldRules
 from ctxf.results import FoldResult
@@ -39,9 +39,12 @@ Examples:
 
 
 @click.command("fold", help=_HELP)
-@click.argument("files", metavar="[FILE]...", nargs=-1, type=click.Path(allow_dash=True))
+@click.argument("files", metavar="[FILE]...", nargs=-1, type=click.Path(readable=False, allow_dash=True))
 @click.option(
-    "--min-savings", metavar="N", type=click.IntRange(min=0), help="Fold what saves N tokens or more [256]."
+    "--min-savings",
+    metavar="N",
+    type=click.IntRange(0, MAX_INTEGER),
+    help="Fold what saves N tokens or more [256].",
 )
 @click.option("--in-place", is_flag=True, help="Write each FILE back, in one step.")
 @click.option("--output-dir", metavar="DIR", help="Write each FILE below DIR, under its relative path.")
@@ -62,21 +65,22 @@ def command(
     capacity: int | None,
 ) -> int:
     """See _HELP."""
-    if not files and not in_place and not output_dir and is_terminal(0):
+    if not files and not in_place and output_dir is None and is_terminal(0):
         assert ctx.parent is not None
         click.echo(ctx.parent.get_help())
         return Status.DONE
     targets = file_targets(files, in_place=in_place, output_dir=output_dir)
     try:
         settings = common.settings(min_savings_tokens=min_savings)
-    except ConfigError as error:
-        # A broken configuration must not break the pipe that ctxf stands in.
+        archive = Archive.open(settings.archive)
+        status = Status.DONE
+    except (ConfigError, ArchiveError) as error:
+        # What is wrong around it must not break the pipe that ctxf stands in.
         say(f"{escape(str(error))}; the text goes through as it came")
         settings = Settings(enabled=False)
-        status = Status.CONFIG
-    else:
-        status = Status.DONE
-    with Archive.open(settings.archive) as archive:
+        archive = Archive.memory()  # for nobody: folding is off
+        status = status_of(error)
+    with archive:
         job = _Job(common, settings, archive, scope_capacity(settings.scope, settings, capacity))
         if targets is None:
             return worst(status, job.fold_to_stdout(files[0] if files else None))
@@ -97,7 +101,9 @@ class _Job:
         """Fold as the text flows by; when something fails, what is held back still goes out."""
         source, output, report = Input(file), Output(), FoldReport(verbose=self.common.verbose)
         rules = FoldRules(self.settings.min_savings_tokens)
-        stream = FoldStream(self.archive, self.settings.scope, rules, capacity=self.capacity)
+        stream = FoldStream(
+            self.archive, self.settings.scope, rules, capacity=self.capacity, reread=source.reread()
+        )
         failure: OSError | None = None
         while True:
             try:
@@ -140,9 +146,9 @@ class _Job:
                 result = FoldResult(data)
             if target != Path(file):
                 target.parent.mkdir(parents=True, exist_ok=True)
-                replace_file(target, result.text)
+                replace_file(target, result.text, source=state, in_place=False)
             elif result.text != data:
-                replace_file(target, result.text, expected=state)
+                replace_file(target, result.text, source=state, in_place=True)
         except OSError as error:
             say(f"{escape(file)}: {escape(error.strerror or str(error))}")
             return status_of(error)

@@ -2,7 +2,8 @@
 
 import click
 
-from ctxf.archive import Archive, Forgotten
+from ctxf.archive import Archive
+from ctxf.archive.upkeep import Forgotten
 from ctxf.cli.edge import CommonOptions, common_options
 from ctxf.cli.jsons import dump
 from ctxf.cli.pipes import Output

@@ -4,7 +4,8 @@ import os
 
 import click
 
-from ctxf.archive import Archive, Line
+from ctxf.archive import Archive
+from ctxf.archive.search import Line
 from ctxf.cli.edge import CommonOptions, common_options
 from ctxf.cli.jsons import body_fields, dump
 from ctxf.cli.pipes import Output, is_terminal

@@ -5,13 +5,11 @@ from typing import Final
 
 import click
 
-from ctxf.archive import Archive
+from ctxf.archive import Archive, Entry
 from ctxf.cli.edge import CommonOptions, common_options
-from ctxf.cli.jsons import body_fields, dump, entry_fields
 from ctxf.cli.pipes import Output
 from ctxf.cli.status import Status
 from ctxf.cli.terminal import count, escape, say
-from ctxf.folder import view
 
 _HELP = """Print the body of an id, exactly as it was archived.
 
@@ -42,7 +40,7 @@ def command(*, common: CommonOptions, id: str, restore: bool, lines: str | None,
     settings = common.settings()
     with Archive.open(settings.archive) as archive:
         body = archive.read(settings.scope, id)
-        text = body if restore else view(body, archive, settings.scope)
+        text = body if restore else _view(body, archive, settings.scope)
         entry = archive.entry(settings.scope, id) if as_json else None
     if window is not None:
         total = text.count(b"\n") + (not text.endswith(b"\n"))
@@ -52,10 +50,25 @@ def command(*, common: CommonOptions, id: str, restore: bool, lines: str | None,
         text = _cut_lines(text, *window)
     output = Output()
     if entry is not None:
-        text = dump({"scope": settings.scope, **entry_fields(entry), **body_fields(text)})
+        text = _as_json(settings.scope, entry, text)
     output.write(text)
     output.flush()
     return Status.DONE
+
+
+# What only some reads need is imported by them: this command starts once for every look-up of an agent.
+
+
+def _view(body: bytes, archive: Archive, scope: str) -> bytes:
+    from ctxf.folder import view  # noqa: PLC0415
+
+    return view(body, archive, scope)
+
+
+def _as_json(scope: str, entry: Entry, text: bytes) -> bytes:
+    from ctxf.cli.jsons import body_fields, dump, entry_fields  # noqa: PLC0415
+
+    return dump({"scope": scope, **entry_fields(entry), **body_fields(text)})
 
 
 def _parse_lines(lines: str | None) -> tuple[int, int | None] | None:

@@ -27,7 +27,7 @@ Examples:
 
 
 @click.command("restore", help=_HELP)
-@click.argument("files", metavar="[FILE]...", nargs=-1, type=click.Path(allow_dash=True))
+@click.argument("files", metavar="[FILE]...", nargs=-1, type=click.Path(readable=False, allow_dash=True))
 @click.option("--in-place", is_flag=True, help="Write each FILE back, in one step.")
 @click.option("--output-dir", metavar="DIR", help="Write each FILE below DIR, under its relative path.")
 @click.option(
@@ -89,9 +89,9 @@ class _Job:
             text = restoration.result().text
             if target != Path(file):
                 target.parent.mkdir(parents=True, exist_ok=True)
-                replace_file(target, text)
+                replace_file(target, text, source=state, in_place=False)
             elif text != data:
-                replace_file(target, text, expected=state)
+                replace_file(target, text, source=state, in_place=True)
         except OSError as error:
             say(f"{escape(file)}: {escape(error.strerror or str(error))}")
             return status_of(error)

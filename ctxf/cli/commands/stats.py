@@ -5,7 +5,8 @@ from typing import Any
 
 import click
 
-from ctxf.archive import Archive, ScopeStats, Totals
+from ctxf.archive import Archive
+from ctxf.archive.upkeep import ScopeStats, Totals
 from ctxf.cli.edge import CommonOptions, common_options
 from ctxf.cli.jsons import dump
 from ctxf.cli.pipes import Output, is_terminal

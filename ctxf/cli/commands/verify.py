@@ -2,7 +2,8 @@
 
 import click
 
-from ctxf.archive import Archive, Damage, Verification
+from ctxf.archive import Archive
+from ctxf.archive.upkeep import Damage, Verification
 from ctxf.cli.edge import CommonOptions, common_options
 from ctxf.cli.jsons import dump
 from ctxf.cli.pipes import Output

@@ -1,0 +1,1 @@
+"""How fast ctxf is beside the least that the same bytes can cost: `python -m benchmarks`."""

@@ -1,0 +1,231 @@
+"""The rows of the table, one function for each; DESIGN says what is asked of them."""
+
+import os
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import ctxf
+from benchmarks.corpus import MAKERS, marked_text, write_corpus
+from benchmarks.floors import COPY_LOOP, FloorArchive, random_body
+from benchmarks.measure import CTXF, Row, Sample, command_sample, compare, function_sample
+from ctxf.archive import NewBody
+from ctxf.protocol.references import body_digest
+
+__all__ = ["ROWS", "Scale"]
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """How much is measured: bytes of unmarked text, blocks, calls, and runs of each."""
+
+    text_bytes: int = 256 << 20
+    blocks: int = 10_000
+    calls: int = 1_000
+    repeat: int = 5
+
+
+QUICK = Scale(text_bytes=64 << 20, blocks=2_000, calls=300, repeat=5)
+
+
+def unmarked_text(scale: Scale, folder: Path) -> Iterator[Row]:
+    """`ctxf fold` of text without markers, beside a loop that copies 1 MiB at a time."""
+    environ = {**os.environ, "CTXF_ARCHIVE": str(folder / "unused.db")}
+    source, target = folder / "in.txt", folder / "out.txt"
+    for kind in MAKERS:
+        write_corpus(source, kind, scale.text_bytes)
+        yield compare(
+            f"{scale.text_bytes >> 20} MiB of {kind}, nothing marked, through `ctxf fold`",
+            floor_name="copy loop, 1 MiB",
+            target=1.5 if kind == "prose" else 3,
+            floor=lambda: command_sample(
+                (sys.executable, "-I", "-c", COPY_LOOP), source=source, target=target, environ=environ
+            ),
+            ours=lambda: command_sample((*CTXF, "fold"), source=source, target=target, environ=environ),
+            repeat=scale.repeat,
+        )
+        if target.read_bytes() != source.read_bytes():
+            raise RuntimeError("unmarked text was changed")
+    source.unlink()
+    target.unlink()
+
+
+def many_blocks(scale: Scale, folder: Path) -> Iterator[Row]:
+    """A text with many blocks, folded durably in one transaction."""
+    text, bodies = marked_text(scale.blocks, 4096)
+    count = iter(range(1_000_000))
+
+    def floor() -> Sample:
+        archive = FloorArchive(folder / f"floor-{next(count)}.db")
+        sample = function_sample(lambda: archive.put(bodies))
+        archive.close()
+        return sample
+
+    def ours() -> Sample:
+        with ctxf.Archive.open(folder / f"ours-{next(count)}.db") as archive:
+            results: list[ctxf.FoldResult[bytes]] = []
+            sample = function_sample(lambda: results.append(ctxf.fold(text, archive)))
+            if len(results[0].folds) != scale.blocks:
+                raise RuntimeError("not every block was folded")
+        return sample
+
+    yield compare(
+        f"{len(text) >> 20} MiB with {scale.blocks:,} blocks of 4 KB, durable",
+        floor_name="hash, compress, one FULL transaction, read back",
+        target=1.5,
+        floor=floor,
+        ours=ours,
+        repeat=scale.repeat,
+    )
+
+
+def one_body(scale: Scale, folder: Path) -> Iterator[Row]:
+    """One 4 KB body put and read in process: medians over many calls."""
+    floor_archive = FloorArchive(folder / "one-floor.db")
+    with ctxf.Archive.open(folder / "one-ours.db") as archive:
+
+        def put(body: bytes) -> str:
+            admission = archive.put("default", [[NewBody(body, body_digest(body), b"b")]])[0]
+            assert isinstance(admission, tuple)
+            return admission[0]
+
+        floor_ids: list[str] = []
+        our_ids: list[str] = []
+        yield compare(
+            "one 4 KB put, p50",
+            floor_name="hash, compress, insert, commit, read back",
+            target=1.5,
+            floor=lambda: _median_call(
+                scale, lambda: floor_ids.extend(floor_archive.put([random_body(4096)]))
+            ),
+            ours=lambda: _median_call(scale, lambda: our_ids.append(put(random_body(4096)))),
+            repeat=scale.repeat,
+        )
+        floor_next, our_next = iter(floor_ids * 9), iter(our_ids * 9)
+        yield compare(
+            "one 4 KB get, p50",
+            floor_name="select, decompress, hash",
+            target=1.5,
+            floor=lambda: _median_call(scale, lambda: floor_archive.get(next(floor_next))),
+            ours=lambda: _median_call(scale, lambda: archive.read("default", next(our_next))),
+            repeat=scale.repeat,
+        )
+    floor_archive.close()
+
+
+def _median_call(scale: Scale, call: Callable[[], object]) -> Sample:
+    seconds = []
+    for _ in range(scale.calls // scale.repeat):
+        start = time.perf_counter()
+        call()
+        seconds.append(time.perf_counter() - start)
+    return Sample(statistics.median(seconds))
+
+
+def cold_read(scale: Scale, folder: Path) -> Iterator[Row]:
+    """`ctxf read` as a process of its own, beside a Python that does nothing."""
+    path = folder / "cold.db"
+    body = random_body(4096)
+    with ctxf.Archive.open(path) as archive:
+        archive.put("default", [[NewBody(body, body_digest(body), b"b")]])
+    environ = {**os.environ, "CTXF_ARCHIVE": str(path)}
+    nothing, target = Path(os.devnull), folder / "body"
+    id = body_digest(body).hex()[:12]
+    yield compare(
+        "`ctxf read` cold, whole process",
+        floor_name="python -I -c pass",
+        target=6,
+        floor=lambda: command_sample(
+            (sys.executable, "-I", "-c", "pass"), source=nothing, target=target, environ=environ
+        ),
+        ours=lambda: command_sample(
+            (*CTXF, "read", "--id", id, "--restore"), source=nothing, target=target, environ=environ
+        ),
+        repeat=scale.repeat * 3,
+    )
+    if target.read_bytes() != body:
+        raise RuntimeError("other bytes were read")
+
+
+def _hostile(kind: str, size: int) -> bytes:
+    """Texts made to be slow, of about `size` bytes."""
+    begin, end = b"<!-- @context-fold begin %d -->\n", b"<!-- @context-fold end %d -->\n"
+    number = size // len(begin)
+    reference = b"<!-- @context-fold begin r -->\n[[cf:v2:0123456789ab]]\n<!-- @context-fold end r -->\n"
+    shapes: dict[str, Callable[[], bytes]] = {
+        "unclosed begins": lambda: b"".join(begin % i for i in range(number)),
+        "one very long line": lambda: b"<!-- @context-fold begin x " * (size // 27),
+        "alternating fences": lambda: b"```\n~~~\n```\n" * (size // 12),
+        "deep nesting": lambda: (
+            b"".join(begin % i for i in range(number // 2))
+            + b"".join(end % i for i in reversed(range(number // 2)))
+        ),
+        "many labels, crossing": lambda: (
+            b"".join(begin % i for i in range(number // 2)) + b"".join(end % i for i in range(number // 2))
+        ),
+        "stray ends": lambda: begin % 0 + b"".join(end % (i + 1) for i in range(number)),
+        "many references to one id": lambda: reference * (size // len(reference)),
+        "markers in quotes": lambda: b'"<!-- @context-fold begin x -->",\n' * (size // 34),
+        "blanks before a marker": lambda: b" " * size + begin % 1,
+        "comment openers": lambda: b"<!-- a --> <!--\n" * (size // 16),
+    }
+    return shapes[kind]()
+
+
+HOSTILE = (
+    "unclosed begins",
+    "one very long line",
+    "alternating fences",
+    "deep nesting",
+    "many labels, crossing",
+    "stray ends",
+    "many references to one id",
+    "markers in quotes",
+    "blanks before a marker",
+    "comment openers",
+)
+
+
+def hostile_shapes(scale: Scale, folder: Path) -> Iterator[Row]:
+    """Fold and restore of each shape, and of twice as much of it."""
+    del folder
+    size = scale.text_bytes >> 8
+
+    def work(text: bytes) -> Sample:
+        archive = ctxf.Archive.memory()
+
+        def fold_and_restore() -> None:
+            ctxf.restore(ctxf.fold(text, archive, min_savings_tokens=0).text, archive)
+
+        return function_sample(fold_and_restore)
+
+    for kind in HOSTILE:
+        once, twice = _hostile(kind, size), _hostile(kind, size * 2)
+        yield compare(
+            f"{kind}: {2 * size >> 10} KiB",
+            floor_name=f"the same, {size >> 10} KiB",
+            target=2.3,
+            floor=lambda once=once: work(once),  # type: ignore[misc]
+            ours=lambda twice=twice: work(twice),  # type: ignore[misc]
+            repeat=scale.repeat,
+        )
+
+
+ROWS: tuple[Callable[[Scale, Path], Iterator[Row]], ...] = (
+    unmarked_text,
+    many_blocks,
+    one_body,
+    cold_read,
+    hostile_shapes,
+)
+
+
+def all_rows(scale: Scale) -> Iterator[Row]:
+    """Every row, each measured when it is asked for, in a folder that goes away again."""
+    with tempfile.TemporaryDirectory(prefix="ctxf-benchmarks-") as folder:
+        for rows in ROWS:
+            yield from rows(scale, Path(folder))

@@ -1,0 +1,62 @@
+"""Every example of the README, run in its order in one empty folder, with the output that stands there."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import ctxf
+
+README = Path(__file__).parents[1] / "README.md"
+CONSOLE = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+PYTHON = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def _commands(block: str) -> list[tuple[str, str]]:
+    """The commands of a console block (here-documents included), each with the output behind it."""
+    found: list[tuple[str, str]] = []
+    here_document = False
+    for line in block.splitlines(keepends=True):
+        if line.startswith("$ "):
+            found.append((line[2:], ""))
+            here_document = "<<'END'" in line
+        elif here_document:
+            found[-1] = (found[-1][0] + line, "")
+            here_document = line != "END\n"
+        else:
+            found[-1] = (found[-1][0], found[-1][1] + line)
+    return found
+
+
+def test_console_examples(tmp_path: Path) -> None:
+    environ = {
+        **{name: value for name, value in os.environ.items() if not name.startswith(("CTXF_", "XDG_"))},
+        "HOME": str(tmp_path / "home"),
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+    }
+    commands = [pair for block in CONSOLE.findall(README.read_text()) for pair in _commands(block)]
+    assert len(commands) > 5
+    for command, output in commands:
+        run = subprocess.run(
+            ["bash", "-c", command],
+            cwd=tmp_path,
+            env=environ,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            check=False,
+        )
+        assert run.stdout.decode() == output, command
+
+
+def test_python_examples(tmp_path: Path) -> None:
+    examples = PYTHON.findall(README.read_text())
+    assert examples
+    for example in examples:
+        names = {
+            "text": "before\n<!-- @context-fold begin a -->\n"
+            + "x\n" * 999
+            + "<!-- @context-fold end a -->\n"
+        }
+        source = example.replace("ctxf.Archive.open()", f"ctxf.Archive.open({str(tmp_path / 'a.db')!r})")
+        exec(compile(source, "README.md", "exec"), {"ctxf": ctxf, **names})
