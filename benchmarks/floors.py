@@ -29,12 +29,13 @@ class FloorArchive:
     """What any archive of this design must do at least, and nothing of what makes it safe to use."""
 
     def __init__(self, path: Path) -> None:
-        self._connection = sqlite3.connect(path, isolation_level=None)
+        self._connection = sqlite3.connect(path, timeout=30, isolation_level=None)
         self._connection.execute("PRAGMA journal_mode = WAL")
         self._connection.execute("PRAGMA synchronous = FULL")
         if not self._connection.execute("PRAGMA user_version").fetchone()[0]:
             for statement in CREATE:
                 self._connection.execute(statement)
+            self._connection.execute("PRAGMA user_version = 1")
             self._connection.execute("INSERT INTO scopes (name) VALUES ('default')")
         self._compressor = ZstdCompressor(level=3)
 

@@ -5,11 +5,14 @@
     ├── InvalidId (ValueError)         not an id, in no accepted spelling
     ├── UnknownLanguage (ValueError)   a name that means no language
     ├── SourceNotParsed                a source stays as it is: no grammar, a crash, a time limit
+    ├── InvalidPattern (ValueError)    no regular expression
     ├── ConfigError (ValueError)       a configuration file or variable that cannot be used
     ├── ArchiveError                   the archive as a whole cannot do what was asked
     │   ├── ArchiveMissing             there is no archive at this place yet
     │   ├── ArchiveReadOnly            it can be read, not written
     │   └── ArchiveDamaged             its file is no longer what SQLite wrote
+    ├── PackageError (ValueError)      a package of `ctxf export` that cannot be taken over
+    ├── IdTaken (ValueError)           an id of a package stands for another body here
     ├── TextNotUtf8 (ValueError)       a body that is no text was to go into a str
     └── ReadError (LookupError)        one body cannot be given back
         ├── BodyNotFound               never stored in this scope
@@ -36,8 +39,11 @@ __all__ = [
     "BodyNotFound",
     "ConfigError",
     "CtxfError",
+    "IdTaken",
     "InvalidId",
+    "InvalidPattern",
     "InvalidScope",
+    "PackageError",
     "ReadError",
     "SourceNotParsed",
     "TextNotUtf8",
@@ -86,6 +92,15 @@ class SourceNotParsed(CtxfError):
         self.problem = problem
         self.wheel = wheel
         super().__init__(f"{language}: {problem}" + (f" (run: pip install {wheel})" if wheel else ""))
+
+
+class InvalidPattern(CtxfError, ValueError):
+    """A search was asked for something that is no regular expression."""
+
+    def __init__(self, pattern: str, problem: str) -> None:
+        self.pattern = pattern
+        self.problem = problem
+        super().__init__(f"{pattern!r} is no regular expression: {problem} (a fixed text needs -F)")
 
 
 class ConfigError(CtxfError, ValueError):
@@ -137,6 +152,24 @@ class ArchiveDamaged(ArchiveError):
 
 class ArchiveReadOnly(ArchiveError):
     """The archive can be read but takes no new bodies."""
+
+
+class PackageError(CtxfError, ValueError):
+    """The package in the file `path` is not taken over; `problem` says why. Nothing was changed."""
+
+    def __init__(self, path: str, problem: str) -> None:
+        self.path = path
+        self.problem = problem
+        super().__init__(f"package {path}: {problem}; nothing was imported")
+
+
+class IdTaken(CtxfError, ValueError):
+    """The id stands for another body in this scope already, and an id never changes its meaning."""
+
+    def __init__(self, scope: str, id: str) -> None:
+        self.scope = scope
+        self.id = id
+        super().__init__(f"{id}: stands for another body in this scope already; use a scope of its own")
 
 
 class TextNotUtf8(CtxfError, ValueError):

@@ -1,4 +1,4 @@
-"""The archive: exact, durable, without expiry."""
+"""The archive: exact, durable, without expiry. What its owner deals with is in `ctxf.archive.upkeep`."""
 
 from ctxf.archive.archive import Archive
 from ctxf.archive.base import Entry, NewBody, Refused, ScopeSummary

@@ -1,19 +1,33 @@
 """The archive as callers see it, whatever store is behind it: names checked, misses explained."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self, TypeVar
 
 from ctxf.archive.base import Entry, NewBody, Refused, ScopeSummary, Store
 from ctxf.archive.location import default_archive_path
 from ctxf.archive.suggestions import suggest_ids
 from ctxf.errors import BodyNotFound
-from ctxf.protocol.references import parse_id
+from ctxf.protocol.references import MAX_ID_DIGITS, parse_id
 from ctxf.protocol.scopes import check_scope
 
+if TYPE_CHECKING:
+    from ctxf.archive.search import Search
+    from ctxf.archive.upkeep import (
+        Damage,
+        Forgotten,
+        PackageSummary,
+        ScopeStats,
+        Totals,
+        Verification,
+    )
+
 __all__ = ["Archive"]
+
+_T = TypeVar("_T")
 
 _PAGE = 500
 
@@ -62,12 +76,8 @@ class Archive:
 
         Raises BodyNotFound with near misses, BodyForgotten, BodyDamaged; InvalidId; ArchiveError.
         """
-        id = parse_id(id)
         check_scope(scope)
-        try:
-            return self._store.get(scope, id)
-        except BodyNotFound:
-            raise BodyNotFound(scope, id, suggest_ids(self._store, scope, id)) from None
+        return self._explaining_misses(scope, parse_id(id), self._store.get)
 
     def lookup(self, scope: str, id: str) -> bytes:
         """The body of an id exactly as it stands in a reference, without a search for near misses.
@@ -79,10 +89,15 @@ class Archive:
 
     def entry(self, scope: str, id: str) -> Entry:
         """What is known of a fold without its body. Raises as `read` does."""
-        id = parse_id(id)
         check_scope(scope)
+        return self._explaining_misses(scope, parse_id(id), self._store.entry)
+
+    def _explaining_misses(self, scope: str, id: str, call: Callable[[str, str], _T]) -> _T:
+        """Call with an id that somebody typed: all 64 digits name the body, whatever its id here is."""
+        if len(id) == MAX_ID_DIGITS:
+            id = self._store.id_of(scope, bytes.fromhex(id)) or id
         try:
-            return self._store.entry(scope, id)
+            return call(scope, id)
         except BodyNotFound:
             raise BodyNotFound(scope, id, suggest_ids(self._store, scope, id)) from None
 
@@ -102,6 +117,112 @@ class Archive:
         """Those of `ids` that the scope holds, sorted."""
         check_scope(scope)
         return self._store.known(scope, ids)
+
+    def id_of(self, scope: str, digest: bytes) -> str | None:
+        """The shortest id that the scope ever gave to the body with this SHA-256."""
+        check_scope(scope)
+        return self._store.id_of(scope, digest)
+
+    def forget(self, scope: str, ids: Sequence[str] | None = None, *, dry_run: bool = False) -> "Forgotten":
+        """Remove folds by id, None: all of the scope; with `dry_run` only say which.
+
+        A later read says when they were forgotten; folding the same text again brings an id back. All
+        or nothing: raises as `entry` does for the first id that is not there, InvalidId, ArchiveError.
+        """
+        from ctxf.archive.upkeep import Forgotten  # noqa: PLC0415 - an owner's calls load what they need
+
+        check_scope(scope)
+        going = list(self.entries(scope)) if ids is None else [self.entry(scope, id) for id in ids]
+        plan = {entry.id: entry.size for entry in going}
+        if dry_run or not plan:
+            return Forgotten(tuple(plan), sum(plan.values()))
+        return self._store.forget(scope, None if ids is None else list(plan))
+
+    def stats(self, scope: str | None = None) -> "list[ScopeStats]":
+        """The figures of one scope, or of all; nothing for a scope that was never used."""
+        if scope is not None:
+            check_scope(scope)
+        return self._store.stats(scope)
+
+    def totals(self) -> "Totals":
+        """The figures of the whole store: what is in several scopes counts once."""
+        return self._store.totals()
+
+    def verify(
+        self, *, deep: bool = False, progress: Callable[[int, int], None] | None = None
+    ) -> "Verification":
+        """Check everything that is stored, in all scopes; see `Store.verify`.
+
+        `progress` is called with the bodies done and their number in all. Raises ArchiveError when the
+        archive cannot be read at all; damage is in the result.
+        """
+        from ctxf.archive.upkeep import Verification  # noqa: PLC0415
+
+        total = 0
+        damage: list[Damage] = []
+        for check in self._store.verify(deep=deep):
+            total = check.total
+            damage += check.damage
+            if progress is not None:
+                progress(check.done, check.total)
+        return Verification(total, tuple(damage))
+
+    def search(
+        self,
+        scope: str,
+        pattern: str,
+        *,
+        id: str | None = None,
+        is_fixed: bool = False,
+        ignore_case: bool = False,
+        context: int = 0,
+    ) -> "Search":
+        """Lines of the scope's bodies, or of one, that match; see `ctxf.archive.search`."""
+        from ctxf.archive.search import Search, compile_pattern  # noqa: PLC0415
+
+        check_scope(scope)
+        rules = compile_pattern(pattern, is_fixed=is_fixed, ignore_case=ignore_case)
+        entries = self.entries(scope) if id is None else iter([self.entry(scope, id)])
+        ids = (entry.id for entry in entries)
+        return Search(ids, partial(self._store.get, scope), rules, context)
+
+    def backup(self, target: str | os.PathLike[str]) -> None:
+        """Copy the whole archive, as it is at one moment, into a new file of mode 0600.
+
+        Others may write meanwhile. Raises FileExistsError and other OSErrors, ArchiveError; then there
+        is no new file.
+        """
+        self._store.backup(Path(target))
+
+    def export_package(
+        self, scope: str, target: str | os.PathLike[str], ids: Sequence[str] | None = None
+    ) -> "PackageSummary":
+        """Write a scope, or some of its folds, into a new portable package; see `ctxf.archive.packages`.
+
+        All or nothing. Raises ReadError for a body that is not there or damaged, ArchiveError,
+        FileExistsError and other OSErrors.
+        """
+        from ctxf.archive.packages import write_package  # noqa: PLC0415
+
+        check_scope(scope)
+        entries = list(self.entries(scope)) if ids is None else [self.entry(scope, id) for id in ids]
+        return write_package(Path(target), scope, entries, partial(self._store.get, scope))
+
+    def import_package(self, source: str | os.PathLike[str], scope: str | None = None) -> "PackageSummary":
+        """Take over a package into `scope`; None: into the scope that it was exported from.
+
+        Folds keep their ids, labels and dates; what is there already stays. All or nothing. Raises
+        PackageError, IdTaken, ArchiveError, OSError.
+        """
+        from ctxf.archive.packages import Package  # noqa: PLC0415
+        from ctxf.archive.upkeep import PackageSummary  # noqa: PLC0415
+
+        if scope is not None:
+            check_scope(scope)
+        with Package(Path(source)) as package:
+            target = package.scope if scope is None else scope
+            new = self._store.adopt(target, package.folds())
+            return PackageSummary(target, len(package.listed), package.size, new)
 
     def facts(self) -> dict[str, str]:
         """The state of the store by name, as `ctxf doctor` shows it. Raises ArchiveError."""

@@ -5,7 +5,7 @@ scopes and ids it has. Ids are prefixes of the SHA-256 of their body, and an id 
 never stands for another body, not even after the body was forgotten.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -13,8 +13,19 @@ from ctxf.protocol.references import ID_DIGITS, MAX_ID_DIGITS
 
 if TYPE_CHECKING:
     from datetime import datetime
+    from pathlib import Path
 
-__all__ = ["Entry", "NewBody", "Refused", "ScopeSummary", "Store", "id_candidates"]
+    from ctxf.archive.upkeep import Check, Forgotten, PackedFold, ScopeStats, Totals
+
+__all__ = [
+    "Entry",
+    "NewBody",
+    "Refused",
+    "ScopeSummary",
+    "Store",
+    "free_id",
+    "id_candidates",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +73,8 @@ class Store(Protocol):
     """The contract; `tests/test_archive_contract.py` checks an implementation against it.
 
     Every call may raise ArchiveError, and then has changed nothing. Calls may come from several
-    threads, and from a child process after a fork.
+    threads, from several processes, and from a child process after a fork. A call sees everything
+    that calls which returned before it began have written, whichever process made them.
     """
 
     @property
@@ -75,12 +87,14 @@ class Store(Protocol):
         """Store groups of bodies and give each body its id; a group is one block and those inside it.
 
         All of them in one transaction: on return every body of every admitted group is durable (it
-        survives power loss) and has been read back equal; after an exception none of this call is there.
+        survives power loss) and has been read back equal; after an exception none of this call is there,
+        or all of it is (when the store failed on its last step), never a part.
 
         A body that the scope has keeps its id and needs no room; one that was forgotten takes its id
-        back. A new one gets the shortest free candidate (`id_candidates`). A group whose new bodies do
-        not fit into what `capacity` (bytes of all bodies of the scope, None: no limit) leaves is
-        refused whole; later groups may still fit.
+        back, with a new label and date. A new one gets the shortest free candidate (`id_candidates`). A
+        group whose new bodies do not fit into what `capacity` (bytes of all bodies of the scope, None:
+        no limit) leaves is refused whole; later groups may still fit. A stored copy that is damaged is
+        replaced.
         """
 
     def get(self, scope: str, id: str) -> bytes:
@@ -93,16 +107,56 @@ class Store(Protocol):
         """What is known of a fold without its body. Raises BodyNotFound (no suggestions), BodyForgotten."""
 
     def entries(self, scope: str, *, after: int, limit: int) -> list[Entry]:
-        """A page of the scope's folds, oldest first: at most `limit` with a position above `after`."""
+        """A page of the scope's folds, oldest first: at most `limit` with a position above `after`.
+
+        Costs as much at the end of a long listing as at its beginning.
+        """
 
     def scopes(self) -> list[ScopeSummary]:
         """All scopes that have folds, by name."""
 
     def known(self, scope: str, ids: Iterable[str]) -> list[str]:
-        """Those of `ids` that the scope holds, sorted."""
+        """Those of `ids` that the scope holds, sorted; one indexed look-up each."""
 
     def known_prefix(self, scope: str, prefix: str, limit: int) -> list[str]:
-        """At most `limit` ids of the scope that begin with `prefix`, sorted."""
+        """At most `limit` ids of the scope that begin with `prefix`, sorted; one indexed look-up."""
+
+    def id_of(self, scope: str, digest: bytes) -> str | None:
+        """The shortest id that the scope ever gave to a body, also when it was forgotten since."""
+
+    def adopt(self, scope: str, folds: "Iterable[PackedFold]") -> int:
+        """Take over folds with their ids, labels and dates; how many of them are new here.
+
+        All in one transaction, durable on return. A fold that the scope has stays as it is; one that
+        was forgotten comes back. Raises IdTaken when an id stands for another body here, and whatever
+        the iterable raises; then nothing is taken over.
+        """
+
+    def forget(self, scope: str, ids: Sequence[str] | None) -> "Forgotten":
+        """Remove folds, None: all of the scope's, in one transaction; a tombstone of each id stays.
+
+        Bytes that no other fold needs are overwritten and given back. Raises BodyNotFound, BodyForgotten
+        for the first of `ids` that is not there; then nothing is removed.
+        """
+
+    def stats(self, scope: str | None) -> "list[ScopeStats]":
+        """The figures of a scope, or of all, by name; nothing for a scope that was never used."""
+
+    def totals(self) -> "Totals":
+        """The figures of the whole store."""
+
+    def verify(self, *, deep: bool) -> "Iterator[Check]":
+        """Check all bodies and rows, stretch by stretch, while others may read and write.
+
+        Stored bytes against their BLAKE3; when `deep`, bodies against their SHA-256 as every read does.
+        Damage is reported, never raised, unless the store cannot be read at all.
+        """
+
+    def backup(self, target: "Path") -> None:
+        """Write everything, as it is at one moment, into a new file at `target`, mode 0600.
+
+        Others may write meanwhile. Raises FileExistsError, OSError; then `target` is as it was.
+        """
 
     def facts(self) -> dict[str, str]:
         """What is worth knowing of the store's state, by name, for `ctxf doctor`; makes no new archive."""
@@ -115,3 +169,8 @@ def id_candidates(digest: bytes) -> Iterator[str]:
     """The ids that a body may have, in the order in which they are tried (PROTOCOL.md §6.1)."""
     digits = digest.hex()
     return (digits[:length] for length in range(ID_DIGITS, MAX_ID_DIGITS + 1))
+
+
+def free_id(digest: bytes, taken: Container[str]) -> str:
+    """The first candidate that is not taken. 64 digits are taken by no other body."""
+    return next(id for id in id_candidates(digest) if id not in taken)

@@ -1,14 +1,16 @@
 """Where the archive is when nobody says so, and how its file comes to be."""
 
+import contextlib
+import errno
 import os
 import stat
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from ctxf.errors import ArchiveError
 
-__all__ = ["create_archive_file", "default_archive_path", "file_problem"]
+__all__ = ["create_archive_file", "default_archive_path", "file_problem", "new_file"]
 
 _FILE_NAME = "archive.db"
 
@@ -78,6 +80,45 @@ def create_archive_file(path: Path) -> bool:
     return True
 
 
+@contextlib.contextmanager
+def new_file(path: Path) -> Iterator[Path]:
+    """Fill a new file, mode 0600, that stands at `path` when the block ends: whole, durable, or not at all.
+
+    The block gets the empty file's temporary path. Raises FileExistsError, at the latest at the end:
+    nothing is ever overwritten. OSError.
+    """
+    if os.path.lexists(path):
+        raise FileExistsError(errno.EEXIST, "is there already and is not overwritten", str(path))
+    import tempfile  # noqa: PLC0415 - for who makes a backup or a package
+
+    descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".ctxf", dir=path.parent)
+    temporary = Path(name)
+    try:
+        os.fchmod(descriptor, 0o600)  # a umask like 0777 takes from the mode
+        os.close(descriptor)
+        yield temporary
+        with open(temporary, "rb") as file:
+            os.fsync(file.fileno())
+        _name_finally(temporary, path)
+        _sync_directory(path.parent)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _name_finally(temporary: Path, path: Path) -> None:
+    """Unlike a rename, a link never replaces what another process put there meanwhile."""
+    try:
+        os.link(temporary, path)
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without links
+        if os.path.lexists(path):
+            raise FileExistsError(
+                errno.EEXIST, "is there already and is not overwritten", str(path)
+            ) from None
+        os.rename(temporary, path)
+
+
 def _make_directories(directory: Path) -> None:
     missing = []
     while not directory.exists():
@@ -93,10 +134,10 @@ def _make_directories(directory: Path) -> None:
 
 
 def _sync_directory(directory: Path) -> None:
-    descriptor = os.open(directory, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    except OSError:
-        pass  # some file systems cannot; SQLite makes the same exception
-    finally:
-        os.close(descriptor)
+    # Some file systems cannot, and a directory may be closed to readers; SQLite makes the same exception.
+    with contextlib.suppress(OSError):
+        descriptor = os.open(directory, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

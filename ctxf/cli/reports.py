@@ -1,9 +1,10 @@
-"""What fold and restore say on stderr when they are done."""
+"""What commands say of what they did: on stderr after fold and restore, and a line for an archived fold."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from ctxf.archive import Entry
 from ctxf.cli.status import Status, status_of, worst
 from ctxf.cli.terminal import count, escape, say, size
 from ctxf.errors import ArchiveError, CtxfError
@@ -13,7 +14,7 @@ from ctxf.results import Fold, FoldResult, Kept
 if TYPE_CHECKING:
     from ctxf.restorer import LooseReference, Restoration
 
-__all__ = ["FoldReport", "report_restore"]
+__all__ = ["FoldReport", "entry_line", "report_restore"]
 
 _MOST = 3
 _NOT_DONE = (Reason.ARCHIVE, Reason.CAPACITY, Reason.PARSER)
@@ -95,3 +96,9 @@ def _say_loose(loose: Sequence["LooseReference"], place: str) -> None:
         say(f"{place}line {reference.line}: [[cf:v2:{reference.id}]] stands outside a block: left as text")
     if len(loose) > _MOST:
         say(f"{place}{len(loose) - _MOST:,} more references outside a block: left as text")
+
+
+def entry_line(entry: Entry) -> bytes:
+    """A fold of the archive: id, size, date, label."""
+    label = escape(entry.label.decode("utf-8", "replace"))
+    return f"{entry.id:14} {size(entry.size):>9}  {entry.created:%Y-%m-%d %H:%M}  {label}\n".encode()

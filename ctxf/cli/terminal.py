@@ -5,7 +5,9 @@ import os
 import sys
 import unicodedata
 
-__all__ = ["count", "escape", "give_up", "say", "size"]
+from ctxf.protocol.scopes import is_conversation_scope, scope_fingerprint
+
+__all__ = ["count", "escape", "give_up", "say", "shown_scope", "size"]
 
 _UNITS = ("B", "kB", "MB", "GB", "TB")
 
@@ -54,3 +56,8 @@ def size(bytes_: int) -> str:
 def count(number: int, noun: str) -> str:
     """`1 block`, `2 blocks`."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def shown_scope(name: str) -> str:
+    """A scope's name in a listing of many. That of a conversation is a key to it: a fingerprint must do."""
+    return f"conversation {scope_fingerprint(name)}" if is_conversation_scope(name) else name

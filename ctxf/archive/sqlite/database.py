@@ -14,47 +14,50 @@ import contextlib
 import os
 import sqlite3
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
 from ctxf.archive.location import create_archive_file, file_problem
-from ctxf.archive.sqlite.schema import APPLICATION_ID, CREATE, SCHEMA_VERSION
-from ctxf.errors import ArchiveDamaged, ArchiveError, ArchiveMissing, ArchiveReadOnly
+from ctxf.archive.sqlite.connections import Connect, schema_version, switch_to_wal, transaction
+from ctxf.archive.sqlite.faults import archive_error, error_name, is_about_disk
+from ctxf.archive.sqlite.schema import APPLICATION_ID, Schema
+from ctxf.errors import ArchiveError, ArchiveMissing, ArchiveReadOnly
 
 __all__ = ["Database"]
 
-BUSY_SECONDS: Final = 30.0
-_RETRY_SECONDS: Final = 0.02
+_FOREIGN_HINT: Final = "it was left as it is; name another file with --archive or CTXF_ARCHIVE"
 
-_FileIdentity = tuple[int, int]
+
+class _Handle:
+    """What one process holds of the file. `state` tells whether the path still names the same thing."""
+
+    def __init__(self) -> None:
+        self.lock = threading.RLock()
+        self.connection: sqlite3.Connection | None = None
+        self.state: tuple[int, ...] | None = None
+        self.is_immutable = False
+        self.why_read_only = ""
 
 
 class Database:
     """A file at `path`, opened at first use and again when the process forked or the file was replaced."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, schema: Schema, connect: Connect) -> None:
         self._name = os.path.abspath(path)
         self.path = Path(self._name)
-        self._start_anew()
-        self._abandoned: list[sqlite3.Connection] = []  # a parent's: kept, so that nobody closes them
-
-    def _start_anew(self) -> None:
-        self._process = os.getpid()
-        self._lock = threading.RLock()
-        self._connection: sqlite3.Connection | None = None
-        self._identity: _FileIdentity | None = None
-        self._why_read_only = ""
+        self._schema = schema
+        self._connect_sqlite = connect
+        # By process: a parent's stay here unused, so that nobody closes them.
+        self._handles: dict[int, _Handle] = {}
 
     def row(self, query: str, parameters: tuple[object, ...]) -> tuple[Any, ...] | None:
         """The first row of a SELECT; raises as `reading` does. For the call that everything waits for."""
-        self._leave_parent()
-        with self._lock:
+        handle = self._handle()
+        with handle.lock:
             try:
-                row: tuple[Any, ...] | None = (
-                    self._connect(create=False).execute(query, parameters).fetchone()
-                )
+                connection = self._connect(handle, create=False)
+                row: tuple[Any, ...] | None = connection.execute(query, parameters).fetchone()
                 return row
             except (sqlite3.Error, OSError) as error:
                 raise self._archive_error(error) from error
@@ -62,182 +65,211 @@ class Database:
     @contextlib.contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
         """A connection for single SELECTs. Raises ArchiveMissing when there is no file yet."""
-        with self._locked(), self._translating_errors():
-            yield self._connect(create=False)
+        with self._locked() as handle, self._translating_errors():
+            yield self._connect(handle, create=False)
 
     @contextlib.contextmanager
-    def writing(self) -> Iterator[sqlite3.Connection]:
+    def writing(self, *, create: bool = True) -> Iterator[sqlite3.Connection]:
         """A connection in one immediate transaction: durable when the block ends, undone when it raises."""
-        with self._locked(), self._translating_errors():
-            connection = self._connect(create=True)
-            if self._why_read_only:
-                raise ArchiveReadOnly(str(self.path), self._why_read_only)
-            connection.execute("BEGIN IMMEDIATE")
-            try:
+        with self._locked() as handle, self._translating_errors():
+            if handle.is_immutable:
+                self._disconnect(handle)  # perhaps the disk takes writes again
+            connection = self._connect(handle, create=create)
+            if handle.why_read_only:
+                raise ArchiveReadOnly(str(self.path), handle.why_read_only)
+            with transaction(connection):
+                version = schema_version(connection)
+                if version != self._schema.version:
+                    raise ArchiveReadOnly(str(self.path), self._newer(version))
                 yield connection
+
+    def give_back_space(self) -> bool:
+        """After deletions: shrink the file, empty the write-ahead log; whether nobody was in the way."""
+        with self._locked() as handle, self._translating_errors():
+            connection = self._connect(handle, create=False)
+            # It frees a page with each step; `execute` takes but one, as the rows have no columns.
+            connection.executescript("PRAGMA incremental_vacuum")
+            (is_busy, _frames, _done) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            return not is_busy
+
+    def copy_to(self, target: Path) -> None:
+        """Copy the database as it is at one moment into the empty file `target`, durably.
+
+        Through connections of its own, so that other threads go on meanwhile.
+        """
+        source = Database(self.path, self._schema, self._connect_sqlite)
+        with source.reading() as connection:
+            # The open transaction pins one moment: without it the copy starts anew at every commit.
+            connection.execute("BEGIN")
+            schema_version(connection)
+            try:
+                with contextlib.closing(self._connect_sqlite(target, "mode=rw")) as copy:
+                    connection.backup(copy)
+            except sqlite3.Error as error:
+                raise archive_error(str(target), error) from error
+            finally:
                 connection.execute("COMMIT")
-            except BaseException:
-                with contextlib.suppress(sqlite3.Error):  # a failed COMMIT may have rolled back already
-                    connection.execute("ROLLBACK")
-                raise
+        source.close()
 
     def facts(self) -> dict[str, str]:
         """What `ctxf doctor` tells of the file, without making one. Raises as `reading` does."""
-        with self.reading() as connection:
+        with self._locked() as handle, self.reading() as connection:
             facts = {
-                "schema": str(self._schema_version(connection)),
+                "schema": str(schema_version(connection)),
                 "journal": str(connection.execute("PRAGMA journal_mode").fetchone()[0]),
             }
-            if self._why_read_only:
-                facts["read-only"] = self._why_read_only
+            if handle.why_read_only:
+                facts["read-only"] = handle.why_read_only
             return facts
 
     def close(self) -> None:
         """Close the connection of this process; the last one to close leaves a single file."""
-        with self._locked():
-            if self._connection is not None:
-                with self._translating_errors():
-                    self._connection.close()
-                self._connection = None
+        with self._locked() as handle, self._translating_errors():
+            self._disconnect(handle)
+
+    def _handle(self) -> _Handle:
+        process = os.getpid()
+        # setdefault is atomic: two threads of a forked child get the same new handle.
+        return self._handles.get(process) or self._handles.setdefault(process, _Handle())
 
     @contextlib.contextmanager
-    def _locked(self) -> Iterator[None]:
-        self._leave_parent()
-        with self._lock:
-            yield
+    def _locked(self) -> Iterator[_Handle]:
+        handle = self._handle()
+        with handle.lock:
+            yield handle
 
-    def _leave_parent(self) -> None:
-        """In a forked child: start anew."""
-        if os.getpid() != self._process:
-            if self._connection is not None:
-                self._abandoned.append(self._connection)
-            self._start_anew()
-
-    def _connect(self, *, create: bool) -> sqlite3.Connection:
-        identity = self._file_identity()
-        if self._connection is not None and identity == self._identity:
-            return self._connection
-        if self._connection is not None:
-            # Somebody put another file in its place: what we wrote into the old one nobody would find.
-            self._connection.close()
-            self._connection = None
+    def _connect(self, handle: _Handle, *, create: bool) -> sqlite3.Connection:
+        state = self._file_state(handle)
+        if handle.connection is not None and state == handle.state:
+            return handle.connection
+        if handle.connection is not None:
+            self._leave_behind(handle)
         if problem := file_problem(self.path):
             raise ArchiveError(str(self.path), problem, "name a regular file with --archive or CTXF_ARCHIVE")
-        if identity is None:
+        if state is None:
             if not create:
                 raise ArchiveMissing(str(self.path))
             create_archive_file(self.path)
-        self._connection = self._open()
-        self._identity = self._file_identity()
-        return self._connection
+        handle.connection = self._open(handle)
+        handle.state = self._file_state(handle)
+        return handle.connection
 
-    def _file_identity(self) -> _FileIdentity | None:
+    def _leave_behind(self, handle: _Handle) -> None:
+        """Somebody moved, deleted or replaced the file: what we would write into it nobody would find.
+
+        Its write-ahead log still stands beside the path, and SQLite would take it for the new file's.
+        So it is emptied into the old file first, wherever that is now.
+        """
+        if handle.connection is not None and not handle.is_immutable:
+            with contextlib.suppress(sqlite3.Error):
+                handle.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        self._disconnect(handle)
+
+    @staticmethod
+    def _disconnect(handle: _Handle) -> None:
+        connection, handle.connection = handle.connection, None
+        handle.is_immutable = False
+        if connection is not None:
+            connection.close()
+
+    def _file_state(self, handle: _Handle) -> tuple[int, ...] | None:
+        """Which file it is; where SQLite was told that nothing changes, whether anything did."""
         try:
             status = os.lstat(self._name)
         except OSError:
             return None
-        return status.st_dev, status.st_ino
+        if not handle.is_immutable:
+            return status.st_dev, status.st_ino
+        return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, self._has_wal()
 
-    def _open(self) -> sqlite3.Connection:
-        self._why_read_only = ""
+    def _open(self, handle: _Handle) -> sqlite3.Connection:
+        handle.why_read_only = ""
         is_new = os.path.getsize(self.path) == 0
         if not is_new:
             self._refuse_foreign_file()
-        connection = self._sqlite_connect("mode=rw")
+        connection = self._connect_sqlite(self.path, "mode=rw")
         try:
-            version = self._schema_version(connection)
-        except sqlite3.OperationalError:
+            handle.why_read_only = self._make_ready(connection)
+        except sqlite3.OperationalError as error:
             connection.close()
             # SQLite needs the shared-memory file even to read, and cannot make it on a full or read-only
-            # disk. Without a WAL the main file is all there is, and may be read as it stands.
-            if is_new or self._has_wal():
+            # disk. Without a WAL the main file is all there is, and may be read as it stands; but not
+            # when the reason is another one, like somebody's lock on it.
+            if is_new or self._has_wal() or not is_about_disk(error):
                 raise
-            self._why_read_only = "cannot be written here: its directory takes no new files"
-            return self._sqlite_connect("immutable=1")
-        try:
-            self._make_ready(connection, version)
+            return self._open_as_it_stands(handle)
         except BaseException:
             connection.close()
             raise
         return connection
 
-    def _make_ready(self, connection: sqlite3.Connection, version: int) -> None:
+    def _open_as_it_stands(self, handle: _Handle) -> sqlite3.Connection:
+        connection = self._connect_sqlite(self.path, "immutable=1")
+        version = schema_version(connection)
+        if version < self._schema.version:
+            connection.close()
+            raise ArchiveReadOnly(
+                str(self.path), f"has to be brought from schema {version} to {self._schema.version} first"
+            )
+        handle.is_immutable = True
+        handle.why_read_only = "cannot be written here: its directory takes no new files"
+        return connection
+
+    def _make_ready(self, connection: sqlite3.Connection) -> str:
+        """Set up a connection, make or update the tables; why nothing may be written, if so."""
+        version = schema_version(connection)
+        connection.execute("PRAGMA trusted_schema = OFF")
+        if version > self._schema.version:
+            connection.execute("PRAGMA query_only = ON")
+            return self._newer(version)
         if version == 0:
             os.chmod(self.path, 0o600)  # an empty file may have been made by somebody else
-            version = self._create_schema(connection)
-        if version > SCHEMA_VERSION:
-            self._why_read_only = (
-                f"was written by a newer ctxf (schema {version}, this one writes {SCHEMA_VERSION})"
-            )
-            return
-        mode = self._journal_mode(connection)
+        if version < self._schema.version:
+            self._bring_up_to_date(connection)
+        mode = switch_to_wal(connection)
         # A rollback journal is only gone for good once its directory is synced: EXTRA does that.
         connection.execute(f"PRAGMA synchronous = {'FULL' if mode == 'wal' else 'EXTRA'}")
+        connection.execute("PRAGMA secure_delete = ON")  # what is forgotten is overwritten
+        # Not before the steps of a migration: they may have to take tables apart.
         connection.execute("PRAGMA foreign_keys = ON")
-        connection.execute("PRAGMA trusted_schema = OFF")
+        return ""
 
-    def _sqlite_connect(self, parameters: str) -> sqlite3.Connection:
-        return sqlite3.connect(
-            f"file:{_quoted(self._name)}?{parameters}",
-            uri=True,
-            timeout=BUSY_SECONDS,  # set before anything else: D01 of the bug log
-            isolation_level=None,
-            check_same_thread=False,  # the lock sees to it
-        )
+    def _newer(self, version: int) -> str:
+        return f"was written by a newer ctxf (schema {version}, this one writes {self._schema.version})"
 
     def _refuse_foreign_file(self) -> None:
-        hint = "it was left as it is; name another file with --archive or CTXF_ARCHIVE"
-        with contextlib.closing(self._sqlite_connect("immutable=1")) as connection:
+        with contextlib.closing(self._connect_sqlite(self.path, "immutable=1")) as connection:
+            # A checkpoint that somebody is at, or that a full disk stopped, leaves a header ahead of the
+            # file's length, which SQLite takes for damage where it cannot see the log; but not with this.
+            connection.execute("PRAGMA writable_schema = ON")
             try:
-                # A checkpoint that was cut short leaves a header that counts pages which only the WAL has;
-                # SQLite calls that corrupt when it does not read the WAL, but not under this setting.
-                connection.execute("PRAGMA writable_schema = ON")
                 (application,) = connection.execute("PRAGMA application_id").fetchone()
             except sqlite3.DatabaseError as error:
-                if _error_name(error) != "SQLITE_NOTADB":
+                if error_name(error) != "SQLITE_NOTADB":
                     raise
-                raise ArchiveError(str(self.path), "is not a ctxf archive", hint) from error
+                raise ArchiveError(str(self.path), "is not a ctxf archive", _FOREIGN_HINT) from error
         if application != APPLICATION_ID:
-            raise ArchiveError(str(self.path), "is not a ctxf archive", hint)
+            raise ArchiveError(str(self.path), "is not a ctxf archive", _FOREIGN_HINT)
 
-    @staticmethod
-    def _schema_version(connection: sqlite3.Connection) -> int:
-        (version,) = connection.execute("PRAGMA user_version").fetchone()
-        return int(version)
+    def _bring_up_to_date(self, connection: sqlite3.Connection) -> None:
+        """Make the tables, or take the steps from an older version, unless another process was faster.
 
-    def _create_schema(self, connection: sqlite3.Connection) -> int:
-        """Make the tables unless another process was faster; the version that is there then.
-
-        Still under the rollback journal, so that the header of the main file says whose it is at once.
+        A new file is still under the rollback journal, so its header says whose it is at once.
         """
-        connection.execute("BEGIN IMMEDIATE")
-        try:
-            version = self._schema_version(connection)
+        # An empty file takes the first statement for its page layout, so it must not be BEGIN IMMEDIATE:
+        # this one lets the file shrink by what is forgotten, page by page, where VACUUM would write all
+        # of it anew. It takes the lock just as well, being a write.
+        with transaction(connection, "BEGIN"):
+            connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
+            version = schema_version(connection)
             if version == 0:
-                for statement in CREATE:
+                statements = [*self._schema.create, f"PRAGMA application_id = {APPLICATION_ID}"]
+            else:
+                steps = range(version, self._schema.version)
+                statements = [statement for step in steps for statement in self._schema.steps[step]]
+            if version < self._schema.version:
+                for statement in (*statements, f"PRAGMA user_version = {self._schema.version}"):
                     connection.execute(statement)
-                version = SCHEMA_VERSION
-            connection.execute("COMMIT")
-        except BaseException:
-            with contextlib.suppress(sqlite3.Error):
-                connection.execute("ROLLBACK")
-            raise
-        return version
-
-    def _journal_mode(self, connection: sqlite3.Connection) -> str:
-        """Switch to WAL; the mode that the file system allows."""
-        deadline = time.monotonic() + BUSY_SECONDS
-        while True:
-            try:
-                (mode,) = connection.execute("PRAGMA journal_mode").fetchone()
-                if mode != "wal":
-                    (mode,) = connection.execute("PRAGMA journal_mode = WAL").fetchone()
-                return str(mode)
-            except sqlite3.OperationalError as error:
-                # The switch needs the file for itself, and SQLite does not wait for that.
-                if not _error_name(error).startswith("SQLITE_BUSY") or time.monotonic() > deadline:
-                    raise
-                time.sleep(_RETRY_SECONDS)
 
     def _has_wal(self) -> bool:
         try:
@@ -255,32 +287,4 @@ class Database:
     def _archive_error(self, error: sqlite3.Error | OSError) -> ArchiveError:
         if isinstance(error, OSError):
             return ArchiveError(self._name, os.strerror(error.errno or 0))
-        return _archive_error(self._name, error)
-
-
-def _quoted(path: str) -> str:
-    """A path in an SQLite URI (https://sqlite.org/uri.html §3.1). urllib.parse would double our start-up."""
-    return path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
-
-
-def _error_name(error: sqlite3.Error) -> str:
-    return str(getattr(error, "sqlite_errorname", ""))  # errors of Python's own wrapper have none
-
-
-def _archive_error(path: str, error: sqlite3.Error) -> ArchiveError:
-    name = _error_name(error)
-    if name.startswith("SQLITE_BUSY"):
-        return ArchiveError(path, f"is locked by another process for {BUSY_SECONDS:.0f} s", "try again later")
-    if name.startswith("SQLITE_FULL"):
-        return ArchiveError(
-            path, "no space left to write", "free some disk space or raise the file size limit"
-        )
-    if name.startswith("SQLITE_READONLY"):
-        return ArchiveReadOnly(path, "is read-only")
-    if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
-        return ArchiveDamaged(path, str(error))
-    if name.startswith(("SQLITE_IOERR", "SQLITE_CANTOPEN")):
-        return ArchiveError(
-            path, f"{error} ({name})", "check the disk, its free space and the file's permissions"
-        )
-    return ArchiveError(path, f"{error} ({name or type(error).__name__})")
+        return archive_error(self._name, error)

@@ -1,11 +1,25 @@
 """The tables of the SQLite archive, and how an older file is brought up to date."""
 
-from typing import Final
+from collections.abc import Mapping
+from typing import Final, NamedTuple
 
-__all__ = ["APPLICATION_ID", "CREATE", "SCHEMA_VERSION"]
+__all__ = ["APPLICATION_ID", "CREATE", "SCHEMA", "Schema"]
 
 APPLICATION_ID: Final = 0x63747866  # "ctxf"
-SCHEMA_VERSION: Final = 1
+
+
+class Schema(NamedTuple):
+    """What a file of `version` looks like, and the way there.
+
+    `create` makes the tables in an empty file. `steps[n]` takes a file of version n to n + 1; all steps
+    that a file needs run in one immediate transaction when it is opened, so that another process sees
+    the old file or the new one. A step never touches a payload: what was archived stays as it is.
+    """
+
+    version: int
+    create: tuple[str, ...]
+    steps: Mapping[int, tuple[str, ...]]
+
 
 # No STRICT tables: they need SQLite 3.37, and Python 3.11 is still found on older ones.
 CREATE: Final = (
@@ -49,6 +63,8 @@ CREATE: Final = (
     """,
     "CREATE INDEX folds_by_scope ON folds (scope)",
     "CREATE INDEX folds_by_body ON folds (body)",
-    f"PRAGMA application_id = {APPLICATION_ID}",
-    f"PRAGMA user_version = {SCHEMA_VERSION}",
 )
+
+# Version 1 is what tests/data/archive-v1.db holds. A change of the tables is a new version: new CREATE
+# statements, and a step from the version before.
+SCHEMA: Final = Schema(version=1, create=CREATE, steps={})

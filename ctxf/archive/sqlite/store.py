@@ -1,18 +1,23 @@
 """The store of `ctxf.archive.base` on SQLite."""
 
 import os
+import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from ctxf.archive.base import Entry, NewBody, Refused, ScopeSummary, id_candidates
-from ctxf.archive.codec import DamagedPayload, Encoder, Payload, decode, is_payload_of
+from ctxf.archive.base import Entry, NewBody, Refused, ScopeSummary
+from ctxf.archive.codec import Encoder, Payload, is_payload_of
+from ctxf.archive.location import new_file
+from ctxf.archive.sqlite.connections import Connect, connect_sqlite
 from ctxf.archive.sqlite.database import Database
-from ctxf.archive.sqlite.writer import Writer
+from ctxf.archive.sqlite.rows import ENTRY_COLUMNS, Row, body_of, entry_of, time_of
+from ctxf.archive.sqlite.schema import SCHEMA, Schema
+from ctxf.archive.sqlite.writer import IDS_OF_BODY, Writer
 from ctxf.errors import ArchiveDamaged, ArchiveMissing, BodyDamaged, BodyForgotten, BodyNotFound
 
 if TYPE_CHECKING:
-    from datetime import datetime
+    from ctxf.archive.upkeep import Check, Forgotten, PackedFold, ScopeStats, Totals
 
 __all__ = ["SqliteStore"]
 
@@ -27,18 +32,19 @@ _BODY = """
     FROM scopes s JOIN folds f ON f.scope = s.key LEFT JOIN bodies b ON b.key = f.body
     WHERE s.name = ? AND f.id = ?
 """
-_ENTRY = """
-    SELECT f.key, f.id, f.sha256, f.label, f.size, f.created, f.forgotten
-    FROM scopes s JOIN folds f ON f.scope = s.key
-    WHERE s.name = ?
+_COPIES = f"""
+    SELECT f.id, f.sha256, f.size, b.encoding, b.payload
+    FROM scopes s JOIN folds f ON f.scope = s.key LEFT JOIN bodies b ON b.key = f.body
+    WHERE s.name = :scope AND {IDS_OF_BODY} ORDER BY f.id
 """
+_ENTRY = f"SELECT {ENTRY_COLUMNS} FROM scopes s JOIN folds f ON f.scope = s.key WHERE s.name = ?"
 
 
 class SqliteStore:
     """Bodies in one file. Opening it is put off to the first call that needs it."""
 
-    def __init__(self, path: Path) -> None:
-        self._database = Database(path)
+    def __init__(self, path: Path, schema: Schema = SCHEMA, connect: Connect = connect_sqlite) -> None:
+        self._database = Database(path, schema, connect)
 
     @property
     def path(self) -> str:
@@ -65,15 +71,8 @@ class SqliteStore:
             with self._database.reading() as connection:
                 for group in groups:
                     for body in group:
-                        for id in id_candidates(body.digest):
-                            row = connection.execute(_BODY, (scope, id)).fetchone()
-                            if row is None:
-                                break
-                            digest, _size, forgotten, encoding, data = row
-                            if digest == body.digest:
-                                if forgotten is None and is_payload_of(body.body, encoding, data):
-                                    intact[digest] = id
-                                break
+                        if (id := _intact_id(connection, scope, body)) is not None:
+                            intact[body.digest] = id
         except ArchiveMissing:
             pass
         return intact
@@ -85,7 +84,9 @@ class SqliteStore:
             return
         payloads = _encode(damaged)
         with self._database.writing() as connection:
-            Writer(connection, scope, payloads).replace_payloads()
+            writer = Writer(connection, scope, payloads)
+            for body in damaged:
+                writer.replace(body)
         if any(self._not_equal(scope, groups, admissions)):
             raise ArchiveDamaged(self.path, "a body does not come back as it was written")
 
@@ -98,7 +99,7 @@ class SqliteStore:
                     continue
                 for body, id in zip(group, ids, strict=True):
                     row = connection.execute(_BODY, (scope, id)).fetchone()
-                    if row is None or row[0] != body.digest or not is_payload_of(body.body, row[3], row[4]):
+                    if row is None or not _gives_back(body, row[0], row[1], row[3], row[4]):
                         yield body
 
     def get(self, scope: str, id: str) -> bytes:
@@ -106,43 +107,31 @@ class SqliteStore:
             row = self._database.row(_BODY, (scope, id))
         except ArchiveDamaged as error:
             raise BodyDamaged(scope, id, error.problem) from error
-        if row is None:
-            raise BodyNotFound(scope, id)
-        digest, size, forgotten, encoding, data = row
-        if forgotten is not None:
-            raise BodyForgotten(scope, id, _time(forgotten))
-        if data is None:
-            raise BodyDamaged(scope, id, "its row is gone")
-        try:
-            return decode(encoding, data, size=size, digest=digest)
-        except DamagedPayload as error:
-            raise BodyDamaged(scope, id, str(error)) from error
+        return body_of(scope, id, row)
 
     def entry(self, scope: str, id: str) -> Entry:
         row = self._database.row(f"{_ENTRY} AND f.id = ?", (scope, id))
         if row is None:
             raise BodyNotFound(scope, id)
-        if row[-1] is not None:
-            raise BodyForgotten(scope, id, _time(row[-1]))
-        return _entry(row)
+        if type(row[-1]) is int:
+            raise BodyForgotten(scope, id, time_of(row[-1]))
+        return entry_of(self.path, row)
 
     def entries(self, scope: str, *, after: int, limit: int) -> list[Entry]:
-        query = f"{_ENTRY} AND f.key > ? AND f.forgotten IS NULL ORDER BY f.key LIMIT ?"
-        with self._database.reading() as connection:
-            return [_entry(row) for row in connection.execute(query, (scope, after, limit))]
+        query = f"{_ENTRY} AND f.key > ? AND f.body IS NOT NULL ORDER BY f.key LIMIT ?"
+        return [entry_of(self.path, row) for row in self._select(query, (scope, after, limit))]
 
     def scopes(self) -> list[ScopeSummary]:
         query = """
             SELECT s.name, count(*), s.size FROM scopes s JOIN folds f ON f.scope = s.key
-            WHERE f.forgotten IS NULL GROUP BY s.key ORDER BY s.name
+            WHERE f.body IS NOT NULL GROUP BY s.key ORDER BY s.name
         """
-        with self._database.reading() as connection:
-            return [ScopeSummary(*row) for row in connection.execute(query)]
+        return [ScopeSummary(*row) for row in self._select(query)]
 
     def known(self, scope: str, ids: Iterable[str]) -> list[str]:
         query = """
             SELECT 1 FROM scopes s JOIN folds f ON f.scope = s.key
-            WHERE s.name = ? AND f.id = ? AND f.forgotten IS NULL
+            WHERE s.name = ? AND f.id = ? AND f.body IS NOT NULL
         """
         with self._database.reading() as connection:
             return sorted(id for id in set(ids) if connection.execute(query, (scope, id)).fetchone())
@@ -150,17 +139,80 @@ class SqliteStore:
     def known_prefix(self, scope: str, prefix: str, limit: int) -> list[str]:
         query = """
             SELECT f.id FROM scopes s JOIN folds f ON f.scope = s.key
-            WHERE s.name = ? AND f.id >= ? AND f.id < ? AND f.forgotten IS NULL ORDER BY f.id LIMIT ?
+            WHERE s.name = ? AND f.id >= ? AND f.id < ? AND f.body IS NOT NULL ORDER BY f.id LIMIT ?
         """
         # "g" comes behind every hexadecimal digit.
-        with self._database.reading() as connection:
-            return [id for (id,) in connection.execute(query, (scope, prefix, prefix + "g", limit))]
+        return [id for (id,) in self._select(query, (scope, prefix, prefix + "g", limit))]
+
+    def id_of(self, scope: str, digest: bytes) -> str | None:
+        query = f"""
+            SELECT f.id FROM scopes s JOIN folds f ON f.scope = s.key
+            WHERE s.name = :scope AND {IDS_OF_BODY} AND f.sha256 = :digest ORDER BY f.id LIMIT 1
+        """
+        rows = self._select(query, {"scope": scope, "digits": digest.hex(), "digest": digest})
+        return rows[0][0] if rows else None
+
+    def adopt(self, scope: str, folds: "Iterable[PackedFold]") -> int:
+        with self._database.writing() as connection:
+            writer = Writer(connection, scope, {})
+            new = sum(writer.adopt(fold) for fold in folds)
+            writer.finish()
+        return new
+
+    def forget(self, scope: str, ids: Sequence[str] | None) -> "Forgotten":
+        from ctxf.archive.upkeep import Forgotten  # noqa: PLC0415 - an owner's calls load what they need
+
+        with self._database.writing(create=False) as connection:
+            writer = Writer(connection, scope, {})
+            gone = writer.forget(ids)
+            writer.finish()
+        is_erased = self._database.give_back_space()
+        return Forgotten(tuple(id for id, _size in gone), sum(size for _id, size in gone), is_erased)
+
+    def stats(self, scope: str | None) -> "list[ScopeStats]":
+        from ctxf.archive.sqlite.figures import scope_stats  # noqa: PLC0415
+
+        return scope_stats(self._database, scope)
+
+    def totals(self) -> "Totals":
+        from ctxf.archive.sqlite.figures import totals  # noqa: PLC0415
+
+        return totals(self._database)
+
+    def verify(self, *, deep: bool) -> "Iterator[Check]":
+        from ctxf.archive.sqlite.checks import Checker  # noqa: PLC0415
+
+        return Checker(self._database, deep=deep).run()
+
+    def backup(self, target: Path) -> None:
+        with new_file(target) as temporary:
+            self._database.copy_to(temporary)
 
     def facts(self) -> dict[str, str]:
         return self._database.facts()
 
     def close(self) -> None:
         self._database.close()
+
+    def _select(self, query: str, values: Sequence[object] | dict[str, object] = ()) -> list[Row]:
+        with self._database.reading() as connection:
+            return connection.execute(query, values).fetchall()
+
+
+def _intact_id(connection: sqlite3.Connection, scope: str, body: NewBody) -> str | None:
+    """The shortest id under which the scope gives the body back."""
+    rows = connection.execute(_COPIES, {"scope": scope, "digits": body.digest.hex()})
+    return next((id for id, *row in rows if _gives_back(body, *row)), None)
+
+
+def _gives_back(body: NewBody, digest: object, size: object, encoding: object, data: object) -> bool:
+    return (
+        digest == body.digest
+        and size == len(body.body)
+        and isinstance(encoding, int)
+        and isinstance(data, bytes)
+        and is_payload_of(body.body, encoding, data)
+    )
 
 
 def _encode(bodies: Iterable[NewBody]) -> dict[bytes, Payload]:
@@ -179,14 +231,3 @@ def _encode(bodies: Iterable[NewBody]) -> dict[bytes, Payload]:
 def _encode_alone(bodies: Iterable[NewBody]) -> dict[bytes, Payload]:
     encoder = Encoder()
     return {body.digest: encoder.encode(body.body) for body in bodies}
-
-
-def _entry(row: tuple[int, str, bytes, bytes, int, int, int | None]) -> Entry:
-    position, id, digest, label, size, created, _forgotten = row
-    return Entry(position, id, digest, label, size, _time(created))
-
-
-def _time(milliseconds: int) -> "datetime":
-    from datetime import UTC, datetime  # noqa: PLC0415 - a plain read needs no dates
-
-    return datetime.fromtimestamp(milliseconds / 1000, UTC)

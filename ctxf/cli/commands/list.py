@@ -2,14 +2,14 @@
 
 import click
 
-from ctxf.archive import Archive, Entry, ScopeSummary
+from ctxf.archive import Archive, ScopeSummary
 from ctxf.cli.common import CommonOptions
 from ctxf.cli.edge import common_options
 from ctxf.cli.jsons import dump, entry_fields
 from ctxf.cli.pipes import Output
+from ctxf.cli.reports import entry_line
 from ctxf.cli.status import Status
-from ctxf.cli.terminal import count, escape, size
-from ctxf.protocol.scopes import is_conversation_scope, scope_fingerprint
+from ctxf.cli.terminal import count, shown_scope, size
 
 _HELP = """List the folds of a scope, oldest first: id, size, date, label.
 
@@ -38,23 +38,14 @@ def command(*, common: CommonOptions, all_scopes: bool, as_json: bool) -> int:
                 output.write(_scope_json(scope) if as_json else _scope_line(scope))
         else:
             for entry in archive.entries(settings.scope):
-                output.write(dump(entry_fields(entry)) if as_json else _entry_line(entry))
+                output.write(dump(entry_fields(entry)) if as_json else entry_line(entry))
     output.flush()
     return Status.DONE
 
 
-def _entry_line(entry: Entry) -> bytes:
-    label = escape(entry.label.decode("utf-8", "replace"))
-    return f"{entry.id:14} {size(entry.size):>9}  {entry.created:%Y-%m-%d %H:%M}  {label}\n".encode()
-
-
 def _scope_line(scope: ScopeSummary) -> bytes:
-    return f"{count(scope.folds, 'fold'):>14} {size(scope.size):>9}  {_shown_name(scope.name)}\n".encode()
+    return f"{count(scope.folds, 'fold'):>14} {size(scope.size):>9}  {shown_scope(scope.name)}\n".encode()
 
 
 def _scope_json(scope: ScopeSummary) -> bytes:
-    return dump({"scope": _shown_name(scope.name), "folds": scope.folds, "size": scope.size})
-
-
-def _shown_name(name: str) -> str:
-    return f"conversation {scope_fingerprint(name)}" if is_conversation_scope(name) else name
+    return dump({"scope": shown_scope(scope.name), "folds": scope.folds, "size": scope.size})

@@ -1,0 +1,67 @@
+"""SQLite connections and what is asked of one: no state of ours."""
+
+import contextlib
+import sqlite3
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Final
+
+from ctxf.archive.sqlite.faults import BUSY_SECONDS, error_name
+
+__all__ = ["Connect", "connect_sqlite", "schema_version", "switch_to_wal", "transaction"]
+
+_RETRY_SECONDS: Final = 0.02
+
+
+def connect_sqlite(path: Path, parameters: str) -> sqlite3.Connection:
+    """A connection without implicit transactions; `parameters` are those of SQLite's URI."""
+    return sqlite3.connect(
+        f"file:{_quoted(str(path))}?{parameters}",
+        uri=True,
+        timeout=BUSY_SECONDS,  # set before anything else: D01 of the bug log
+        isolation_level=None,
+        check_same_thread=False,  # the lock sees to it
+    )
+
+
+Connect = Callable[[Path, str], sqlite3.Connection]
+"""What opens a connection; tests give one that fails, or that knows of a file system without WAL."""
+
+
+def _quoted(path: str) -> str:
+    """A path in an SQLite URI (https://sqlite.org/uri.html §3.1). urllib.parse would double our start-up."""
+    return path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+
+
+@contextlib.contextmanager
+def transaction(connection: sqlite3.Connection, begin: str = "BEGIN IMMEDIATE") -> Iterator[None]:
+    try:
+        connection.execute(begin)  # within `try`: Ctrl-C may come right behind it
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        with contextlib.suppress(sqlite3.Error):  # a failed COMMIT may have rolled back already
+            connection.execute("ROLLBACK")
+        raise
+
+
+def schema_version(connection: sqlite3.Connection) -> int:
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    return int(version)
+
+
+def switch_to_wal(connection: sqlite3.Connection) -> str:
+    """Switch to WAL; the mode that the file system allows."""
+    deadline = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            (mode,) = connection.execute("PRAGMA journal_mode").fetchone()
+            if mode != "wal":
+                (mode,) = connection.execute("PRAGMA journal_mode = WAL").fetchone()
+            return str(mode)
+        except sqlite3.OperationalError as error:
+            # The switch needs the file for itself, and SQLite does not wait for that.
+            if not error_name(error).startswith("SQLITE_BUSY") or time.monotonic() > deadline:
+                raise
+            time.sleep(_RETRY_SECONDS)

@@ -1,0 +1,41 @@
+"""What SQLite reports, in the words of `ctxf.errors`."""
+
+import sqlite3
+from typing import Final
+
+from ctxf.errors import ArchiveDamaged, ArchiveError, ArchiveReadOnly
+
+__all__ = ["BUSY_SECONDS", "archive_error", "error_name", "is_about_disk"]
+
+BUSY_SECONDS: Final = 30.0
+
+
+def error_name(error: sqlite3.Error) -> str:
+    """`SQLITE_BUSY_SNAPSHOT` and the like; empty for errors of Python's own wrapper, which have none."""
+    return str(getattr(error, "sqlite_errorname", ""))
+
+
+def is_about_disk(error: sqlite3.Error) -> bool:
+    """Whether the disk or its permissions are the reason."""
+    return error_name(error).startswith(("SQLITE_CANTOPEN", "SQLITE_READONLY", "SQLITE_IOERR", "SQLITE_FULL"))
+
+
+def archive_error(path: str, error: sqlite3.Error) -> ArchiveError:
+    """The error that callers see."""
+    name = error_name(error)
+    if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_PROTOCOL")):
+        return ArchiveError(path, f"is locked by another process for {BUSY_SECONDS:.0f} s", "try again later")
+    if name.startswith("SQLITE_FULL"):
+        return ArchiveError(
+            path, "no space left to write", "free some disk space or raise the file size limit"
+        )
+    if name.startswith("SQLITE_READONLY"):
+        return ArchiveReadOnly(path, "is read-only")
+    # A text column that is no UTF-8 any more is reported by Python's wrapper, and by these words only.
+    if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")) or "Could not decode" in str(error):
+        return ArchiveDamaged(path, str(error))
+    if name.startswith(("SQLITE_IOERR", "SQLITE_CANTOPEN")):
+        return ArchiveError(
+            path, f"{error} ({name})", "check the disk, its free space and the file's permissions"
+        )
+    return ArchiveError(path, f"{error} ({name or type(error).__name__})")
