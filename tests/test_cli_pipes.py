@@ -1,12 +1,15 @@
 """Pipes that behave as pipes do: readers that leave, descriptors that do not block, lines that come late."""
 
+import contextlib
 import os
 import random
 import select
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
+import time
 
 import pytest
 
@@ -263,3 +266,21 @@ def test_interrupted_it_ends_quietly(cli: Cli, redirect: str) -> None:
     assert said.strip() == b""
     assert talk.stdout.read() == b""
     talk.close()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_waiting_for_a_lock_can_be_interrupted(cli: Cli, number: signal.Signals) -> None:
+    cli.run("fold", stdin=NOTES)  # makes the archive
+    file = cli.write("notes.md", NOTES.replace(b"worker", b"other"))
+    before = file.read_bytes()
+    with contextlib.closing(sqlite3.connect(cli.archive, isolation_level=None)) as holder:
+        holder.execute("BEGIN IMMEDIATE")
+        process = cli.start("fold", "--in-place", "notes.md")
+        time.sleep(1.5)  # until it waits; if it does not yet, the test is only weaker
+        process.send_signal(number)
+        # The lock is held on: who waits it out takes 30 s.
+        _stdout, stderr = process.communicate(timeout=20)
+    assert process.returncode in (128 + number, -number)
+    assert b"Traceback" not in stderr
+    assert file.read_bytes() == before
+    assert cli.files() == {"notes.md"}

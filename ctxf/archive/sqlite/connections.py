@@ -12,6 +12,7 @@ from ctxf.archive.sqlite.faults import BUSY_SECONDS, error_name
 __all__ = ["Connect", "connect_sqlite", "schema_version", "switch_to_wal", "transaction"]
 
 _RETRY_SECONDS: Final = 0.02
+_SLICE_MILLISECONDS: Final = 250
 
 
 def connect_sqlite(path: Path, parameters: str) -> sqlite3.Connection:
@@ -37,13 +38,29 @@ def _quoted(path: str) -> str:
 @contextlib.contextmanager
 def transaction(connection: sqlite3.Connection, begin: str = "BEGIN IMMEDIATE") -> Iterator[None]:
     try:
-        connection.execute(begin)  # within `try`: Ctrl-C may come right behind it
+        _begin(connection, begin)  # within `try`: Ctrl-C may come right behind it
         yield
         connection.execute("COMMIT")
     except BaseException:
         with contextlib.suppress(sqlite3.Error):  # a failed COMMIT may have rolled back already
             connection.execute("ROLLBACK")
         raise
+
+
+def _begin(connection: sqlite3.Connection, begin: str) -> None:
+    """Wait for the write lock in slices: Python sees to signals only between them, and Ctrl-C should work."""
+    deadline = time.monotonic() + BUSY_SECONDS
+    connection.execute(f"PRAGMA busy_timeout = {_SLICE_MILLISECONDS}")
+    try:
+        while True:
+            try:
+                connection.execute(begin)
+                return
+            except sqlite3.OperationalError as error:
+                if not error_name(error).startswith("SQLITE_BUSY") or time.monotonic() > deadline:
+                    raise
+    finally:
+        connection.execute(f"PRAGMA busy_timeout = {BUSY_SECONDS * 1000:.0f}")
 
 
 def schema_version(connection: sqlite3.Connection) -> int:
