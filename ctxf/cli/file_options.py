@@ -6,11 +6,16 @@ from typing import Any, NamedTuple, TypeVar
 
 import click
 
-from ctxf.cli.files import file_targets
+from ctxf.cli.files import cleaning_up_on_signals, file_targets
 from ctxf.cli.language import AUTO, checked_language
+from ctxf.cli.progress import Progress
+from ctxf.cli.status import Status, worst
+from ctxf.cli.terminal import Say, say
 from ctxf.cli.walk import files_below
 
-__all__ = ["FileOptions", "file_options"]
+__all__ = ["FileOptions", "file_options", "for_each_file"]
+
+_FEW = 20  # files that are done before anybody wonders
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -39,6 +44,26 @@ class FileOptions(NamedTuple):
             return []
         targets = file_targets(files, in_place=self.in_place, output_dir=self.output_dir)
         return None if targets is None else list(zip(files, targets, strict=True))
+
+
+def for_each_file(
+    pairs: Sequence[tuple[str, Path]], work: Callable[[str, Path, Say], Status], *, label: str, quiet: bool
+) -> Status:
+    """Do `work` on one file after the other, whatever becomes of the others; the weightiest status.
+
+    On a terminal a bar shows how far it is, and what there is to say comes behind it.
+    """
+    statuses, messages = [Status.DONE], list[str]()
+    try:
+        with cleaning_up_on_signals(), Progress(label, quiet=quiet or len(pairs) < _FEW) as progress:
+            tell = messages.append if progress.is_shown else say
+            for done, (file, target) in enumerate(pairs, 1):
+                statuses.append(work(file, target, tell))
+                progress(done, len(pairs))
+    finally:
+        for message in messages:
+            say(message)
+    return worst(*statuses)
 
 
 def file_options(function: _F) -> _F:

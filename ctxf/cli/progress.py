@@ -15,17 +15,20 @@ _STDERR = 2
 
 
 class Progress:
-    """Call it with what is done and how much there is; the bar appears with the first call."""
+    """Call it with what is done and how much there is; the bar appears with the first call.
+
+    Where `is_shown`, what is said meanwhile had better wait: it would break the bar.
+    """
 
     def __init__(self, label: str, *, quiet: bool) -> None:
         self._label = label
-        self._is_shown = not quiet and sys.stderr is not None and is_terminal(_STDERR)
+        self.is_shown = not quiet and sys.stderr is not None and is_terminal(_STDERR)
         self._stack = ExitStack()
         self._bar: Any = None
         self._done = 0
 
     def __call__(self, done: int, total: int) -> None:
-        if not self._is_shown or not total:
+        if not self.is_shown or not total:
             return
         if self._bar is None:
             bar = click.progressbar(length=total, label=self._label, file=sys.stderr)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ctxf.archive import Entry
 from ctxf.cli.status import Status, status_of, worst
-from ctxf.cli.terminal import count, escape, say, size
+from ctxf.cli.terminal import Say, count, escape, say, size
 from ctxf.errors import ArchiveError, CtxfError
 from ctxf.protocol.model import Reason
 from ctxf.results import Fold, FoldResult, Kept
@@ -26,6 +26,7 @@ class FoldReport:
 
     place: str = ""  # a prefix for messages when there are several files
     verbose: bool = False
+    tell: Say = say
     folds: int = 0
     kept: int = 0
     first_kept: list[Kept] = field(default_factory=list)
@@ -45,16 +46,16 @@ class FoldReport:
             self.status = Status.KEPT
         if self.verbose:
             for fold in result.folds:
-                say(self.place + _describe_fold(fold))
+                self.tell(self.place + _describe_fold(fold))
             for kept in result.kept:
-                say(f"{self.place}line {kept.line}: {escape(kept.label)} kept: {kept.detail}")
+                self.tell(f"{self.place}line {kept.line}: {escape(kept.label)} kept: {kept.detail}")
 
     def say(self, *, quiet: bool) -> None:
         """The one line that a person wants; nothing where nothing was marked, unless asked for more."""
         if self.failure is not None:
-            say(f"{self.place}{escape(str(self.failure))}; the text went through as it came")
+            self.tell(f"{self.place}{escape(str(self.failure))}; the text went through as it came")
         if not quiet and (self.folds or self.kept or self.verbose):
-            say(f"{self.place}{self._summary()}")
+            self.tell(f"{self.place}{self._summary()}")
 
     def _summary(self) -> str:
         folded = f"{count(self.folds, 'block')} folded"
@@ -73,7 +74,9 @@ def _describe_fold(fold: Fold) -> str:
     )
 
 
-def report_restore(restoration: "Restoration", *, quiet: bool, verbose: bool, place: str = "") -> Status:
+def report_restore(
+    restoration: "Restoration", *, quiet: bool, verbose: bool, place: str = "", tell: Say = say
+) -> Status:
     """Say what did not resolve and what is no reference; the exit status for it."""
     status = Status.DONE
     said = set()
@@ -83,19 +86,19 @@ def report_restore(restoration: "Restoration", *, quiet: bool, verbose: bool, pl
         if isinstance(one.error, ArchiveError) and problem in said:
             continue  # one archive that cannot be read is one message, not one for each reference
         said.add(problem)
-        say(f"{place}line {one.line}: {escape(one.label)} stays folded: {escape(problem)}")
+        tell(f"{place}line {one.line}: {escape(one.label)} stays folded: {escape(problem)}")
     if not quiet:
-        _say_loose(restoration.loose, place)
+        _say_loose(restoration.loose, place, tell)
         if verbose:
-            say(f"{place}{count(len(restoration.restored), 'block')} restored")
+            tell(f"{place}{count(len(restoration.restored), 'block')} restored")
     return status
 
 
-def _say_loose(loose: Sequence["LooseReference"], place: str) -> None:
+def _say_loose(loose: Sequence["LooseReference"], place: str, tell: Say) -> None:
     for reference in loose[:_MOST]:
-        say(f"{place}line {reference.line}: [[cf:v2:{reference.id}]] stands outside a block: left as text")
+        tell(f"{place}line {reference.line}: [[cf:v2:{reference.id}]] stands outside a block: left as text")
     if len(loose) > _MOST:
-        say(f"{place}{len(loose) - _MOST:,} more references outside a block: left as text")
+        tell(f"{place}{len(loose) - _MOST:,} more references outside a block: left as text")
 
 
 def entry_line(entry: Entry) -> bytes:

@@ -4,12 +4,17 @@ import contextlib
 import os
 import sys
 import unicodedata
+from collections.abc import Callable
 
 from ctxf.protocol.scopes import is_conversation_scope, scope_fingerprint
 
-__all__ = ["count", "escape", "give_up", "say", "shown_scope", "size"]
+__all__ = ["Say", "count", "escape", "give_up", "say", "shown_scope", "size"]
 
 _UNITS = ("B", "kB", "MB", "GB", "TB")
+
+
+Say = Callable[[str], None]
+"""What takes a message for a person."""
 
 
 def say(message: str) -> None:

@@ -8,13 +8,13 @@ import click
 from ctxf.archive import Archive
 from ctxf.cli.common import CommonOptions
 from ctxf.cli.edge import common_options, scope_capacity
-from ctxf.cli.file_options import FileOptions, file_options
-from ctxf.cli.files import cleaning_up_on_signals, read_file, replace_file
+from ctxf.cli.file_options import FileOptions, file_options, for_each_file
+from ctxf.cli.files import read_file, replace_file
 from ctxf.cli.language import FIRST_LINE_BYTES, TEXT, SharedParser, fold_language
 from ctxf.cli.pipes import Input, Output, is_terminal
 from ctxf.cli.reports import FoldReport
 from ctxf.cli.status import Status, status_of, worst
-from ctxf.cli.terminal import escape, say
+from ctxf.cli.terminal import Say, escape, say
 from ctxf.config import MAX_INTEGER, Settings
 from ctxf.errors import ArchiveError, ConfigError
 from ctxf.folder import fold
@@ -88,8 +88,7 @@ def command(
         job = _Job(common, settings, archive, room, options.language, parser)
         if pairs is None:
             return worst(status, job.fold_to_stdout(options.files[0] if options.files else None))
-        with cleaning_up_on_signals():
-            return worst(status, *(job.fold_file(*pair) for pair in pairs))
+        return worst(status, for_each_file(pairs, job.fold_file, label="Folding", quiet=common.quiet))
 
 
 class _Job(NamedTuple):
@@ -178,9 +177,9 @@ class _Job(NamedTuple):
             parser=None if language == TEXT else self.parser.get(),
         )
 
-    def fold_file(self, file: str, target: Path) -> Status:
+    def fold_file(self, file: str, target: Path, tell: Say) -> Status:
         """Fold one file whole, or leave it as it is."""
-        report = FoldReport(f"{escape(file)}: ", self.common.verbose)
+        report = FoldReport(f"{escape(file)}: ", self.common.verbose, tell)
         try:
             data, state = read_file(Path(file))
             report.bytes_in = len(data)
@@ -196,7 +195,7 @@ class _Job(NamedTuple):
             elif result.text != data:
                 replace_file(target, result.text, source=state, in_place=True)
         except OSError as error:
-            say(f"{escape(file)}: {escape(error.strerror or str(error))}")
+            tell(f"{escape(file)}: {escape(error.strerror or str(error))}")
             return status_of(error)
         report.say(quiet=self.common.quiet)
         return report.status

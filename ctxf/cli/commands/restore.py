@@ -8,13 +8,13 @@ import click
 from ctxf.archive import Archive
 from ctxf.cli.common import CommonOptions
 from ctxf.cli.edge import common_options
-from ctxf.cli.file_options import FileOptions, file_options
-from ctxf.cli.files import cleaning_up_on_signals, read_file, replace_file
+from ctxf.cli.file_options import FileOptions, file_options, for_each_file
+from ctxf.cli.files import read_file, replace_file
 from ctxf.cli.language import FIRST_LINE_BYTES, restore_kind
 from ctxf.cli.pipes import Input, Output
 from ctxf.cli.reports import report_restore
-from ctxf.cli.status import Status, status_of, worst
-from ctxf.cli.terminal import escape, say, size
+from ctxf.cli.status import Status, status_of
+from ctxf.cli.terminal import Say, escape, say, size
 from ctxf.restorer import Restoration
 
 _HELP = """Put the exact original in place of every reference of FILE, or of stdin.
@@ -52,8 +52,7 @@ def command(
         job = _Job(common, archive, settings.scope, options.language, max_output)
         if pairs is None:
             return job.restore_to_stdout(options.files[0] if options.files else None)
-        with cleaning_up_on_signals():
-            return worst(*(job.restore_file(*pair) for pair in pairs))
+        return for_each_file(pairs, job.restore_file, label="Restoring", quiet=common.quiet)
 
 
 class _Job(NamedTuple):
@@ -78,11 +77,11 @@ class _Job(NamedTuple):
         output.flush()
         return self._report(restoration)
 
-    def restore_file(self, file: str, target: Path) -> Status:
+    def restore_file(self, file: str, target: Path, tell: Say) -> Status:
         """Restore one file whole; what does not resolve stays in it."""
         try:
             data, state = read_file(Path(file))
-            restoration = self._start(data, file)
+            restoration = self._start(data, file, tell)
             if restoration is None:
                 return Status.NOT_FOUND
             text = restoration.result().text
@@ -92,11 +91,11 @@ class _Job(NamedTuple):
             elif text != data:
                 replace_file(target, text, source=state, in_place=True)
         except OSError as error:
-            say(f"{escape(file)}: {escape(error.strerror or str(error))}")
+            tell(f"{escape(file)}: {escape(error.strerror or str(error))}")
             return status_of(error)
-        return self._report(restoration, f"{escape(file)}: ")
+        return self._report(restoration, f"{escape(file)}: ", tell)
 
-    def _start(self, data: bytes, file: str | None) -> Restoration | None:
+    def _start(self, data: bytes, file: str | None, tell: Say = say) -> Restoration | None:
         """The restore, unless it would give more than is allowed."""
         kind = restore_kind(self.language, file, data[:FIRST_LINE_BYTES])
         restoration = Restoration(data, self.archive, self.scope, kind)
@@ -104,8 +103,10 @@ class _Job(NamedTuple):
         if needed <= self.max_output:
             return restoration
         place = escape(file or "stdin")
-        say(f"{place}: would become {size(needed)}; nothing was written (raise --max-output to allow it)")
+        tell(f"{place}: would become {size(needed)}; nothing was written (raise --max-output to allow it)")
         return None
 
-    def _report(self, restoration: Restoration, place: str = "") -> Status:
-        return report_restore(restoration, quiet=self.common.quiet, verbose=self.common.verbose, place=place)
+    def _report(self, restoration: Restoration, place: str = "", tell: Say = say) -> Status:
+        return report_restore(
+            restoration, quiet=self.common.quiet, verbose=self.common.verbose, place=place, tell=tell
+        )
