@@ -143,6 +143,31 @@ def test_directories_without_what_git_ignores(cli: Cli) -> None:
     assert (cli.cwd / "tree/a.py").read_bytes() == FOLDED_PYTHON
 
 
+@pytest.mark.parametrize(
+    ("top", "changed"),
+    [
+        ("src", {"src/y.ts", "src/keep.min.ts"}),
+        ("./src/../src", {"src/y.ts", "src/keep.min.ts"}),
+        (".", {"src/y.ts", "src/keep.min.ts"}),
+        ("src/build", {"src/build/b.ts"}),  # who names an ignored directory wants it
+    ],
+)
+@pytest.mark.parametrize("is_absolute", [False, True])
+def test_what_the_repository_ignores_above_the_directory(
+    cli: Cli, top: str, changed: set[str], is_absolute: bool
+) -> None:
+    cli.write(".git/info/exclude", b"/src/secret.ts\n")
+    cli.write(".gitignore", b"node_modules\nbuild/\n*.min.ts\n!keep.min.ts\n")
+    names = (
+        *("src/y.ts", "src/x.min.ts", "src/keep.min.ts", "src/secret.ts"),
+        *("src/build/b.ts", "src/node_modules/c/d.ts"),
+    )
+    for name in names:
+        cli.write(name, BLOCK)
+    cli.run("fold", "--in-place", "--recursive", str(cli.cwd / top) if is_absolute else top)
+    assert {name for name in names if (cli.cwd / name).read_bytes() != BLOCK} == changed
+
+
 @pytest.mark.parametrize("args", [("tree",), ("--in-place", "tree")])
 def test_a_directory_needs_recursive(cli: Cli, args: tuple[str, ...]) -> None:
     cli.write("tree/a.py", PYTHON)
