@@ -212,7 +212,10 @@ class BodyForgotten(ReadError):
     def __init__(self, scope: str, id: str, when: "datetime") -> None:
         self.when = when
         super().__init__(
-            scope, id, f"forgotten on {when:%Y-%m-%d}; only folding the same text again brings it back"
+            scope,
+            id,
+            f"forgotten on {when:%Y-%m-%d}; folding the same text again, or importing a package that has it,"
+            " brings it back",
         )
 
 

@@ -17,6 +17,7 @@ import pytest
 from ctxf.archive import Archive
 from ctxf.cli.app import run
 from tests.archive_kit import new, put
+from tests.cli import NOTES, Cli
 
 ALPHA = b"alpha one\nalpha two timeout\nalpha three\n" * 20
 BETA = b"beta \xff caf\xc3\xa9\r\nbeta \x1b[31mred\n"
@@ -310,3 +311,18 @@ def test_import_refuses_what_is_no_package(ctxf: Ctxf, path: Path) -> None:
     assert (done.status, done.out) == (65, b"")
     assert "nothing was imported" in done.err
     assert not path.exists()
+
+
+def test_a_scope_without_folds_is_not_exported(cli: Cli) -> None:
+    """A package of nothing would look like a copy to who mistyped the scope and forgets it next."""
+    cli.run("fold", "--scope", "run-7", stdin=NOTES)
+    ran = cli.run("export", "--scope", "run-8", "run.zip")
+    assert ran == (b"", b"ctxf: scope run-8 holds nothing in this archive; nothing was exported\n", 1)
+    assert cli.files() == set()
+
+
+@pytest.mark.parametrize("command", ["backup", "export"])
+def test_a_target_that_cannot_be_made_is_named(cli: Cli, command: str) -> None:
+    cli.run("fold", stdin=NOTES)
+    ran = cli.run(command, "no/dir/x")
+    assert ran == (b"", b"ctxf: no/dir/x: No such file or directory\n", 74)

@@ -118,7 +118,9 @@ def test_all_faults_are_told(cli: Cli, command: str) -> None:
 def test_check_of_nothing(cli: Cli) -> None:
     ran = cli.run("config", "check")
     assert ran.stdout == b""
-    assert all(line.endswith(b": not there") for line in ran.stderr.splitlines())
+    *files, verdict = ran.stderr.splitlines()
+    assert all(line.endswith(b": not there") for line in files)
+    assert verdict == b"ctxf: the configuration is good"
     assert ran.status == 0
     assert cli.run("config", "check", "-q") == (b"", b"", 0)
 

@@ -113,3 +113,20 @@ def test_completion_script(cli: Cli) -> None:
     assert ran.status == 0
     words = {"COMP_WORDS": "ctxf re", "COMP_CWORD": "1", "_CTXF_COMPLETE": "bash_complete"}
     assert cli.run(env=words).stdout.split() == [b"plain,restore", b"plain,read"]
+
+
+@pytest.mark.parametrize(("word", "meant"), [("restroe", b"restore"), ("lst", b"list"), ("verfy", b"verify")])
+def test_a_mistyped_command_is_not_taken_for_a_file(cli: Cli, word: str, meant: bytes) -> None:
+    ran = cli.run(word, "notes.md")
+    assert (ran.stdout, ran.status) == (b"", 2)
+    assert b"Did you mean '%b'?" % meant in ran.stderr
+
+
+def test_a_file_called_like_a_mistyped_command(cli: Cli) -> None:
+    cli.write("restor", b"text\n")
+    assert cli.run("restor") == (b"text\n", b"", 0)
+    assert cli.run("no-such-file").status == 74
+
+
+def test_help_by_its_name(cli: Cli) -> None:
+    assert cli.run("help") == cli.run("--help")

@@ -91,7 +91,11 @@ def new_file(path: Path) -> Iterator[Path]:
         raise FileExistsError(errno.EEXIST, "is there already and is not overwritten", str(path))
     import tempfile  # noqa: PLC0415 - for who makes a backup or a package
 
-    descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".ctxf", dir=path.parent)
+    try:
+        descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".ctxf", dir=path.parent)
+    except OSError as error:
+        error.filename = str(path)  # nobody has heard of the temporary name
+        raise
     temporary = Path(name)
     try:
         os.fchmod(descriptor, 0o600)  # a umask like 0777 takes from the mode

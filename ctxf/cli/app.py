@@ -98,10 +98,24 @@ def _with_command(args: list[str], *, is_completion: bool) -> list[str]:
     common, rest = args[:head], args[head:]
     if is_completion and not rest:
         return []
+    if rest and not is_completion:
+        _check_first_word(rest[0])
+    if rest == ["help"] and not os.path.lexists("help"):
+        return ["--help"]
     if rest and (rest[0] in _COMMANDS or (rest[0] in ("--help", "-h", "--version") and not common)):
         words = 2 if rest[0] == "config" and rest[1:] and not rest[1].startswith("-") else 1
         return [*rest[:words], *common, *rest[words:]]
     return [_DEFAULT_COMMAND, *common, *rest]
+
+
+def _check_first_word(word: str) -> None:
+    """A mistyped command would be taken for a file that is not there."""
+    if word in _COMMANDS or word == "help" or word.startswith("-") or os.path.lexists(word):
+        return
+    from difflib import get_close_matches  # noqa: PLC0415 - for a mistake
+
+    if meant := get_close_matches(word, _COMMANDS, 1, 0.7):
+        raise click.UsageError(f"No file and no command is called {word!r}. Did you mean {meant[0]!r}?")
 
 
 @click.command(cls=_Commands, help=_HELP, context_settings={"help_option_names": ["-h", "--help"]})

@@ -69,6 +69,8 @@ def check(*, common: CommonOptions) -> int:
     if not common.quiet:
         for file in loaded.files:
             say(f"{escape(file.path)}: {'found' if file.found else 'not there'}")
+    if not loaded.errors and not common.quiet:
+        say("the configuration is good")
     return _report(loaded)
 
 

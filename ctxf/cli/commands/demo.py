@@ -14,6 +14,7 @@ from ctxf.cli.pipes import Output
 from ctxf.cli.status import Status
 from ctxf.cli.terminal import count, escape, size
 from ctxf.folder import fold
+from ctxf.protocol.scopes import DEFAULT_SCOPE
 from ctxf.restorer import restore
 from ctxf.results import Fold, FoldResult
 
@@ -26,7 +27,7 @@ Example:
   ctxf demo
 """
 
-_SCOPE = "demo"
+_SCOPE = DEFAULT_SCOPE  # in an archive of its own
 _SHOWN_LINES = 6
 
 
@@ -60,7 +61,7 @@ def _story(original: bytes, result: FoldResult[bytes], archive: Archive, is_exac
         *_excerpt(original, largest),
         "",
         "$ ctxf < notes.md > folded.md",
-        f"{count(len(result.folds), 'block')} folded, {len(result.kept)} kept; "
+        f"ctxf: {count(len(result.folds), 'block')} folded, {len(result.kept)} kept; "
         f"{size(len(original))} -> {size(len(result.text))}",
         "",
         *(_fold_line(fold) for fold in result.folds),
@@ -70,7 +71,7 @@ def _story(original: bytes, result: FoldResult[bytes], archive: Archive, is_exac
         "",
         *_excerpt(result.text, largest),
         "",
-        f"$ ctxf read --scope {_SCOPE} --id {largest.id} --restore",
+        f"$ ctxf read --id {largest.id} --restore",
         *_first_lines(body),
         "",
         "$ ctxf restore folded.md | cmp - notes.md",

@@ -32,6 +32,10 @@ def command(*, common: CommonOptions, target: str, ids: tuple[str, ...], as_json
     """See _HELP."""
     settings = common.settings()
     with Archive.open(settings.archive) as archive:
+        if not ids and next(archive.entries(settings.scope), None) is None:
+            # An empty package would look like a copy to whoever mistyped the scope and forgets it next.
+            say(f"scope {escape(settings.scope)} holds nothing in this archive; nothing was exported")
+            return Status.NOT_FOUND
         package = archive.export_package(settings.scope, target, list(ids) or None)
     if as_json:
         output = Output()

@@ -16,7 +16,8 @@ _HELP = """Remove folds for good: by id, or a whole scope. Without --yes, only s
 
 References to them stop resolving; a read says when they were forgotten. Their
 bytes are overwritten and their space is given back, except where another scope
-has the same body. Folding the same text again brings an id back.
+has the same body. Backups and packages keep their copies. Folding the same
+text again brings an id back.
 
 \b
 Examples:

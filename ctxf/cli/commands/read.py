@@ -10,10 +10,10 @@ from ctxf.cli.pipes import Output
 from ctxf.cli.status import Status
 from ctxf.cli.terminal import count, escape, say
 
-_HELP = """Print the body of an id, exactly as it was archived.
+_HELP = """Print the body of an id.
 
-Without --restore the blocks inside it are shown folded, so that they can be
-read one by one. An id may be upper case or the whole `[[cf:v2:...]]`.
+--restore gives the exact original. Without it, blocks inside stay folded, to
+be read one by one. An id may be upper case or the whole `[[cf:v2:...]]`.
 
 \b
 Examples:
@@ -26,7 +26,7 @@ Examples:
 @click.command("read", help=_HELP)
 @click.option("--id", required=True, metavar="ID", help="The id: the digits in [[cf:v2:...]].")
 @click.option("--restore", is_flag=True, help="The exact original, inner blocks and all.")
-@click.option("--lines", metavar="A:B", help="Only lines A to B, counted from 1; A: and :B are open.")
+@click.option("--lines", metavar="A:B", help="Only lines A to B of what is printed: A:B, A:, :B or A.")
 @click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON object: text (or base64), label, size, date."
 )
