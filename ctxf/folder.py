@@ -54,4 +54,4 @@ def fold(
         result = fold_source(data, archive, scope, language, rules, capacity, parser)
     if isinstance(text, bytes):
         return result
-    return FoldResult(to_str(result.text), result.folds, result.kept, result.failure)
+    return FoldResult(to_str(result.text), result.folds, result.kept, result.failure, result.misspelled)

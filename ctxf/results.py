@@ -43,13 +43,18 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class FoldResult(Generic[AnyStr]):
-    """`text` is the folded text. `failure` says why nothing (more) could be folded, if so: ArchiveError or
-    SourceNotParsed."""
+    """`text` is the folded text.
+
+    `failure` says why nothing (more) could be folded, if so: ArchiveError or SourceNotParsed.
+    `misspelled` are the numbers of lines that look like a marker and are none: in text, an HTML comment
+    that begins with the keyword.
+    """
 
     text: AnyStr
     folds: tuple[Fold, ...] = ()
     kept: tuple[Kept, ...] = ()
     failure: CtxfError | None = None
+    misspelled: tuple[int, ...] = ()
 
     @property
     def tokens_saved(self) -> int:

@@ -62,7 +62,8 @@ def write_admitted(
         kept.append(_kept_block(fold.block.begin, Reason.TOO_SMALL, "saves no byte: its id had to be longer"))
     unwritten = {fold.block.begin.start for fold in refused}
     folds = tuple(_fold(fold, ids) for fold, ids in stored if fold.block.begin.start not in unwritten)
-    return FoldResult(text, folds, tuple(sorted(kept, key=lambda one: one.line)))
+    ordered = tuple(sorted(kept, key=lambda one: one.line))
+    return FoldResult(text, folds, ordered, misspelled=stretch.plan.misspelled)
 
 
 def as_it_was(stretch: Stretch, rules: FoldRules, failure: CtxfError) -> FoldResult[bytes]:
@@ -70,7 +71,8 @@ def as_it_was(stretch: Stretch, rules: FoldRules, failure: CtxfError) -> FoldRes
     kept += [
         _kept_block(fold.block.begin, Reason.ARCHIVE, _DETAILS[Reason.ARCHIVE]) for fold in stretch.plan.folds
     ]
-    return FoldResult(stretch.text, (), tuple(sorted(kept, key=lambda one: one.line)), failure)
+    ordered = tuple(sorted(kept, key=lambda one: one.line))
+    return FoldResult(stretch.text, (), ordered, failure, stretch.plan.misspelled)
 
 
 def _fold(fold: PlannedFold, ids: Sequence[str]) -> Fold:

@@ -55,6 +55,7 @@ class FoldStream:
         self._settled = passed
         self._scanned = passed
         self._left: list[tuple[Marker, Reason]] = []  # markers ruled out, as far as they are not settled
+        self._misspelled: list[int] = []
         self._batch: list[Stretch] = []
         self._batch_bytes = 0
         self._failed = False
@@ -91,11 +92,12 @@ class FoldStream:
         self._scanner.read(window, is_whole_lines)
         self._held.append(window)
         self._scanned += len(window)
-        markers, quoted = self._scanner.take()
+        markers, quoted, misspelled = self._scanner.take()
         for marker in markers:
             self._pairing.add(marker)
         self._pairing.advance(self._scanned)
         self._left += ((marker, Reason.FENCED) for marker in quoted)
+        self._misspelled += misspelled
         return self._settle()
 
     def _settle(self) -> list[FoldResult[bytes]]:
@@ -111,7 +113,8 @@ class FoldStream:
         offset = self._settled
         text = self._take_held(settled)
         plan = plan_folds(text, self._pairing.take_settled(settled), left, self._rules, offset=offset)
-        stretch = Stretch(text, offset, plan)
+        stretch = Stretch(text, offset, plan._replace(misspelled=tuple(self._misspelled)))
+        self._misspelled.clear()
         if not plan.folds and not self._batch:
             return self._store([stretch])
         results = []

@@ -41,11 +41,12 @@ class WindowScanner:
             self._scan(window, is_whole_lines)
         self._seen += len(window)
 
-    def take(self) -> tuple[list[Marker], list[Marker]]:
-        """Take away the live markers found so far, and the quoted ones."""
-        markers, quoted = self._scanner.markers, self._scanner.quoted
-        self._scanner.markers, self._scanner.quoted = [], []
-        return markers, quoted
+    def take(self) -> tuple[list[Marker], list[Marker], list[int]]:
+        """Take away what the scanner has found so far: `markers`, `quoted` and `misspelled`."""
+        scanner = self._scanner
+        found = scanner.markers, scanner.quoted, scanner.misspelled
+        scanner.markers, scanner.quoted, scanner.misspelled = [], [], []
+        return found
 
     def _scan(self, window: bytes, is_whole_lines: bool) -> None:
         if is_whole_lines:

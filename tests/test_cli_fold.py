@@ -69,7 +69,7 @@ def test_it_passes_on_what_does_not_fold(cli: Cli, text: bytes) -> None:
     ran = cli.run(stdin=text)
     assert ran.stdout == text
     assert ran.status == 0
-    assert ran.stderr.count(b"\n") <= 1
+    assert ran.stderr.count(b"\n") <= 2  # a misspelled marker has a line of its own
     assert ran.stderr.replace(b"\n", b"").decode("ascii").isprintable()
     assert not cli.archive.exists()  # nothing to store: no archive is made
 
@@ -316,3 +316,42 @@ def test_in_a_directory_that_is_gone(cli: Cli) -> None:
         check=False,
     )
     assert (done.stdout, done.stderr, done.returncode) == (FOLDED, SUMMARY, 0)
+
+
+HINT = (
+    b": looks like a marker and is none (begin or end, then a label of letters, digits and _ joined by"
+    b" single . - /, and nothing else on the line)\n"
+)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"<!-- @context-fold begin pg log -->",
+        b"  <!--@context-fold begin notes - a long story-->",
+        b"<!-- @context-fold start x -->",
+        b"<!-- @context-fold begin x --> hi",
+        b"<!-- @context-fold begin -x -->\r",
+    ],
+)
+def test_a_misspelled_marker_is_told(cli: Cli, line: bytes) -> None:
+    text = b"a\n" + line + b"\n" + BODY
+    assert cli.run("fold", stdin=text) == (text, b"ctxf: line 2" + HINT, 0)
+    assert cli.run("fold", "-q", stdin=text) == (text, b"", 0)
+    assert cli.run("fold", stdin=(line + b"\n") * 5).stderr == b"ctxf: line 1, 2, 3 and 2 more" + HINT
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"To start a region type `<!-- @context-fold begin demo x -->` in your text.",
+        b"```\n<!-- @context-fold begin pg log -->\n```",
+        b"<!-- @context-fold omit a [[cf:v2:0123456789ab]] -->",
+        b"# @context-fold begin x y",
+        b"<!-- context-fold begin pg log -->",
+    ],
+)
+def test_what_does_not_look_like_a_marker_is_not_told(cli: Cli, line: bytes) -> None:
+    ran = cli.run("fold", stdin=line + b"\n")
+    assert ran.stdout == line + b"\n"
+    assert HINT not in ran.stderr

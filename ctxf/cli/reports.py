@@ -30,6 +30,8 @@ class FoldReport:
     folds: int = 0
     kept: int = 0
     first_kept: list[Kept] = field(default_factory=list)
+    misspelled: int = 0
+    first_misspelled: list[int] = field(default_factory=list)
     bytes_in: int = 0
     bytes_out: int = 0
     failure: CtxfError | None = None
@@ -42,6 +44,8 @@ class FoldReport:
         self.folds += len(result.folds)
         self.kept += len(result.kept)
         self.first_kept += result.kept[: _MOST - len(self.first_kept)]
+        self.misspelled += len(result.misspelled)
+        self.first_misspelled += result.misspelled[: _MOST - len(self.first_misspelled)]
         if result.failure or any(kept.reason in _NOT_DONE for kept in result.kept):
             self.status = Status.KEPT
         if self.verbose:
@@ -54,8 +58,18 @@ class FoldReport:
         """The one line that a person wants; nothing where nothing was marked, unless asked for more."""
         if self.failure is not None:
             self.tell(f"{self.place}{escape(str(self.failure))}; the text went through as it came")
+        if not quiet and self.misspelled:
+            self.tell(f"{self.place}{self._misspelling()}")
         if not quiet and (self.folds or self.kept or self.verbose):
             self.tell(f"{self.place}{self._summary()}")
+
+    def _misspelling(self) -> str:
+        lines = ", ".join(map(str, self.first_misspelled))
+        more = f" and {self.misspelled - _MOST:,} more" if self.misspelled > _MOST else ""
+        return (
+            f"line {lines}{more}: looks like a marker and is none (begin or end, then a label of letters,"
+            " digits and _ joined by single . - /, and nothing else on the line)"
+        )
 
     def _summary(self) -> str:
         folded = f"{count(self.folds, 'block')} folded"

@@ -66,10 +66,14 @@ class KeptMarker(NamedTuple):
 
 
 class FoldPlan(NamedTuple):
-    """`folds` in text order, none inside another, and the markers whose blocks stay, in text order."""
+    """`folds` in text order, none inside another, and the markers whose blocks stay, in text order.
+
+    `misspelled`: the numbers of lines that look like a marker and are none.
+    """
 
     folds: tuple[PlannedFold, ...]
     kept: tuple[KeptMarker, ...]
+    misspelled: tuple[int, ...] = ()
 
 
 def plan_text(text: bytes, rules: FoldRules) -> FoldPlan:
@@ -77,7 +81,7 @@ def plan_text(text: bytes, rules: FoldRules) -> FoldPlan:
     scan = scan_text(text)
     pairing = pair(scan.markers, len(text))
     left = pairing.left + [(marker, Reason.FENCED) for marker in scan.quoted]
-    return plan_folds(text, pairing.blocks, left, rules)
+    return plan_folds(text, pairing.blocks, left, rules)._replace(misspelled=tuple(scan.misspelled))
 
 
 def plan_folds(

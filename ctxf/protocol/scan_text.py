@@ -12,7 +12,7 @@ they are skipped by `bytes.find`, at the speed of C.
 import re
 from typing import Final
 
-from ctxf.protocol.markers import BOM, HTML_COMMENT, KEYWORD, parse_marker
+from ctxf.protocol.markers import BOM, HTML_COMMENT, KEYWORD, parse_marker, parse_omission
 from ctxf.protocol.model import Marker
 
 __all__ = ["MAX_LINE_BYTES", "TextScanner", "find_sequence", "scan_text"]
@@ -33,13 +33,15 @@ _COMMENT_HEAD, _COMMENT_TAIL = HTML_COMMENT
 class TextScanner:
     """Scans text in windows of whole lines; only the last window may end without a line end.
 
-    `markers` collects the live ones, `quoted` the begin markers in fenced code or in a longer comment,
-    which do not count but are worth a word to whoever wonders. The caller may empty both lists.
+    `markers` collects the live ones. Worth a word to whoever wonders are `quoted`, the begin markers in
+    fenced code or in a longer comment, and `misspelled`, the numbers of live lines that begin a comment
+    with the keyword and are no marker. The caller may empty all three.
     """
 
     def __init__(self) -> None:
         self.markers: list[Marker] = []
         self.quoted: list[Marker] = []
+        self.misspelled: list[int] = []
         self._offset = 0  # of the window's first byte in the whole text
         self._line = 1  # of the byte at _counted
         self._counted = 0  # in the window: line ends before it are in _line
@@ -94,8 +96,11 @@ class TextScanner:
         # From the opener's own hyphens on: `<!-->` is a whole comment (HTML, comment start state).
         if window.find(_COMMENT_TAIL, head.end() - 2, end) < 0:
             self._in_comment = True
-        elif window.find(KEYWORD, start, end) >= 0 and (marker := self._parse_marker(window, start, end)):
-            self.markers.append(marker)
+        elif window.find(KEYWORD, start, end) >= 0:
+            if marker := self._parse_marker(window, start, end):
+                self.markers.append(marker)
+            elif parse_omission(window, start, end) is None:
+                self.misspelled.append(self._line)
 
     def _skip_quoted(self, window: bytes, position: int) -> int:
         """The start of the line behind the fenced code or longer comment we are in, or the window's end."""
