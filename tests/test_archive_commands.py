@@ -1,11 +1,14 @@
 """The archive's commands: what goes to stdout, what to stderr, and the exit status."""
 
+import contextlib
 import json
 import os
 import pty
 import sqlite3
 import subprocess
 import sys
+import time
+import zipfile
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -17,7 +20,7 @@ import pytest
 from ctxf.archive import Archive
 from ctxf.cli.app import run
 from tests.archive_kit import new, put
-from tests.cli import NOTES, Cli
+from tests.cli import BODY, FOLDED, NOTES, Cli, id_of
 
 ALPHA = b"alpha one\nalpha two timeout\nalpha three\n" * 20
 BETA = b"beta \xff caf\xc3\xa9\r\nbeta \x1b[31mred\n"
@@ -326,3 +329,81 @@ def test_a_target_that_cannot_be_made_is_named(cli: Cli, command: str) -> None:
     cli.run("fold", stdin=NOTES)
     ran = cli.run(command, "no/dir/x")
     assert ran == (b"", b"ctxf: no/dir/x: No such file or directory\n", 74)
+
+
+def test_a_schema_that_is_no_text_keeps_the_text(cli: Cli) -> None:
+    cli.run("fold", stdin=NOTES)
+    data = bytearray(cli.archive.read_bytes())
+    data[data.index(b"folds_by_body") + 3] = 0xE0
+    data[data.index(b"CREATE TABLE folds") + 5] = 0xE0
+    cli.archive.write_bytes(data)
+    other = NOTES.replace(b"worker", b"another")
+    ran = cli.run("fold", stdin=other)
+    assert (ran.stdout, ran.status) == (other, 75)
+    assert b"is damaged" in ran.stderr
+    assert cli.run("verify").status == 65
+
+
+def test_pages_out_of_order_do_not_keep_verify_for_ever(cli: Cli) -> None:
+    texts = b"".join(NOTES.replace(b"worker", b"w%d" % number) for number in range(60))
+    cli.run("fold", stdin=texts)
+    with contextlib.closing(sqlite3.connect(cli.archive, isolation_level=None)) as connection:
+        connection.execute("PRAGMA writable_schema = ON")
+        # The tree of one table read as that of another: its keys are in no order that was promised.
+        roots = dict(connection.execute("SELECT name, rootpage FROM sqlite_schema WHERE type = 'table'"))
+        connection.execute("UPDATE sqlite_schema SET rootpage = ? WHERE name = 'folds'", (roots["bodies"],))
+    assert cli.run("verify").status == 65
+
+
+@pytest.mark.parametrize(
+    ("damage", "command", "status"),
+    [
+        ("UPDATE folds SET size = 9223372036854775807", ("read", "--restore", "--id", "ID"), 65),
+        ("UPDATE folds SET size = 4611686018427387904", ("verify", "--deep"), 65),
+        ("UPDATE bodies SET size = 9223372036854775807", ("verify", "--deep"), 65),
+        ("UPDATE scopes SET size = 'abc'", ("stats",), 0),
+        ("UPDATE scopes SET size = 'abc'", ("forget", "--id", "ID", "--yes"), 0),
+    ],
+)
+def test_damaged_numbers(cli: Cli, damage: str, command: tuple[str, ...], status: int) -> None:
+    cli.run("fold", stdin=NOTES)
+    with contextlib.closing(sqlite3.connect(cli.archive)) as connection, connection:
+        connection.execute(damage)
+    ran = cli.run(*(id_of(BODY) if word == "ID" else word for word in command))
+    assert ran.status == status
+    assert b"internal error" not in ran.stderr
+
+
+@pytest.mark.parametrize("command", ["backup", "export"])
+def test_a_copy_that_is_stopped_leaves_nothing(cli: Cli, command: str) -> None:
+    blocks = b"".join(NOTES.replace(b"worker", os.urandom(2000).hex().encode()) for _ in range(40))
+    cli.run("fold", stdin=blocks)
+    for delay in (0.2, 0.3, 0.4, 0.5):
+        process = cli.start(command, "copy")
+        time.sleep(delay)
+        process.terminate()
+        process.communicate()
+        assert {name for name in cli.files() if name != "copy"} == set()
+        (cli.cwd / "copy").unlink(missing_ok=True)
+
+
+def test_two_leading_slashes(cli: Cli) -> None:
+    path = f"/{cli.root}/second.db"
+    assert path.startswith("//")
+    ran = cli.run("fold", "--archive", path, stdin=NOTES)
+    assert (ran.stdout, ran.status) == (FOLDED, 0)
+    assert (cli.root / "second.db").stat().st_size > 0
+
+
+def test_a_pattern_that_python_warns_of(cli: Cli) -> None:
+    cli.run("fold", stdin=NOTES)
+    assert cli.run("grep", "[[x]") == (b"", b"", 1)
+
+
+def test_a_manifest_of_nothings_is_refused_before_it_is_parsed(cli: Cli) -> None:
+    manifest = b'{"format":"ctxf-package","version":1,"scope":"s","folds":[' + b"{}," * 1_000_000 + b"{}]}"
+    with zipfile.ZipFile(cli.cwd / "bomb.zip", "w", zipfile.ZIP_DEFLATED) as package:
+        package.writestr("manifest.json", manifest)
+    ran = cli.run("import", "bomb.zip")
+    assert ran.status == 65
+    assert b"lists no folds" in ran.stderr

@@ -165,3 +165,15 @@ def test_closed_descriptors(stocked: Cli, redirect: str, status: int) -> None:
 
 def test_a_second_reader_gets_the_same(stocked: Cli) -> None:
     assert stocked.run("restore", stdin=FOLDED).stdout == NOTES
+
+
+@pytest.mark.parametrize(
+    ("redirect", "problem"), [(">/dev/full", b"No space left"), (">&-", b"Bad file descriptor")]
+)
+@pytest.mark.parametrize("args", [("--restore",), ()])
+def test_stdout_that_takes_nothing(cli: Cli, args: tuple[str, ...], redirect: str, problem: bytes) -> None:
+    cli.run("fold", stdin=NOTES)
+    ran = cli.run("read", *args, "--id", id_of(BODY), redirect=redirect)
+    assert (ran.stdout, ran.status) == (b"", 74)
+    assert problem in ran.stderr
+    assert ran.stderr.count(b"\n") == 1

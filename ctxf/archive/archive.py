@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Self, TypeVar
 from ctxf.archive.base import Entry, NewBody, Refused, ScopeSummary, Store
 from ctxf.archive.location import default_archive_path
 from ctxf.archive.suggestions import suggest_ids
-from ctxf.errors import BodyNotFound
+from ctxf.errors import ArchiveDamaged, ArchiveError, BodyNotFound, CtxfError
 from ctxf.protocol.references import MAX_ID_DIGITS, parse_id
 from ctxf.protocol.scopes import check_scope
 
@@ -69,7 +69,14 @@ class Archive:
         Raises ArchiveError, and then nothing of this call is stored.
         """
         check_scope(scope)
-        return self._store.put(scope, groups, capacity) if groups else []
+        try:
+            return self._store.put(scope, groups, capacity) if groups else []
+        except CtxfError:
+            raise
+        except Exception as error:
+            # Law L5 must not depend on our knowing every way in which a damaged file can surprise SQLite.
+            problem = f"cannot be used: {type(error).__name__}: {error}"
+            raise ArchiveError(self.path, problem, "please report it") from error
 
     def read(self, scope: str, id: str) -> bytes:
         """The exact body of an id. Upper case and the whole `[[cf:v2:...]]` will do.
@@ -107,6 +114,8 @@ class Archive:
         after = 0
         while page := self._store.entries(scope, after=after, limit=_PAGE):
             yield from page
+            if page[-1].position <= after:  # pages out of order: this would never end
+                raise ArchiveDamaged(self.path, f"its folds behind number {after} are out of order")
             after = page[-1].position
 
     def scopes(self) -> list[ScopeSummary]:

@@ -89,24 +89,31 @@ def new_file(path: Path) -> Iterator[Path]:
     """
     if os.path.lexists(path):
         raise FileExistsError(errno.EEXIST, "is there already and is not overwritten", str(path))
-    import tempfile  # noqa: PLC0415 - for who makes a backup or a package
-
+    # Named before it is made: no signal can come in between and leave it behind.
+    temporary = path.with_name(f".ctxf-{os.urandom(8).hex()}")
     try:
-        descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".ctxf", dir=path.parent)
-    except OSError as error:
-        error.filename = str(path)  # nobody has heard of the temporary name
-        raise
-    temporary = Path(name)
-    try:
-        os.fchmod(descriptor, 0o600)  # a umask like 0777 takes from the mode
-        os.close(descriptor)
+        _make_private(temporary, path)
         yield temporary
         with open(temporary, "rb") as file:
             os.fsync(file.fileno())
         _name_finally(temporary, path)
         _sync_directory(path.parent)
     finally:
-        temporary.unlink(missing_ok=True)
+        for left in (temporary, Path(f"{temporary}-journal")):
+            left.unlink(missing_ok=True)
+
+
+def _make_private(temporary: Path, path: Path) -> None:
+    flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0)
+    try:
+        descriptor = os.open(temporary, flags, 0o600)
+    except OSError as error:
+        error.filename = str(path)  # nobody has heard of the temporary name
+        raise
+    try:
+        os.fchmod(descriptor, 0o600)  # a umask like 0777 takes from the mode
+    finally:
+        os.close(descriptor)
 
 
 def _name_finally(temporary: Path, path: Path) -> None:

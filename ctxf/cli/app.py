@@ -166,6 +166,13 @@ def _show_usage_error(error: click.ClickException) -> None:
         give_up(2)
 
 
+def output_failed(error: OSError) -> int:
+    """Say so, and give the status."""
+    say(escape(_message(error)))
+    give_up(1)
+    return Status.INPUT_OUTPUT
+
+
 def _message(error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror:
         return f"{'output' if error.filename is None else error.filename}: {error.strerror}"

@@ -43,6 +43,10 @@ def quick_read(args: Sequence[str]) -> int | None:
         output.flush()
     except ReaderGone:
         pass
+    except OSError as error:
+        from ctxf.cli.app import output_failed  # noqa: PLC0415
+
+        return output_failed(error)
     return Status.DONE
 
 

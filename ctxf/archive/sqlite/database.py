@@ -4,14 +4,14 @@ Rule 1: a file that is not ours is not touched. Its `application_id` is read bef
 write, through a connection that cannot (`immutable=1`).
 Rule 2: what is committed is durable: WAL with `synchronous=FULL`, or a rollback journal where the file
 system cannot do WAL.
-Rule 3: one connection per process, behind a lock. After a fork the child opens its own and neither
-uses nor closes its parent's.
+Rule 3: one connection per process, behind a lock, and none at a fork (see `forks`).
 Rule 4: no file is opened here but by SQLite: closing any descriptor of a database drops the locks that
 the whole process holds on it (https://sqlite.org/howtocorrupt.html §2.2).
 """
 
 import contextlib
 import os
+import re
 import sqlite3
 import threading
 from collections.abc import Iterator
@@ -21,8 +21,9 @@ from typing import Any, Final
 from ctxf.archive.location import create_archive_file, file_problem
 from ctxf.archive.sqlite.connections import Connect, schema_version, switch_to_wal, transaction
 from ctxf.archive.sqlite.faults import archive_error, error_name, is_about_disk
+from ctxf.archive.sqlite.forks import close_at_forks
 from ctxf.archive.sqlite.schema import APPLICATION_ID, Schema
-from ctxf.errors import ArchiveError, ArchiveMissing, ArchiveReadOnly
+from ctxf.errors import ArchiveDamaged, ArchiveError, ArchiveMissing, ArchiveReadOnly
 
 __all__ = ["Database"]
 
@@ -44,12 +45,14 @@ class Database:
     """A file at `path`, opened at first use and again when the process forked or the file was replaced."""
 
     def __init__(self, path: Path, schema: Schema, connect: Connect) -> None:
-        self._name = os.path.abspath(path)
+        # POSIX lets two leading slashes mean something else, and a URI takes what follows for a host.
+        self._name = re.sub(r"\A/+", "/", os.path.abspath(path))
         self.path = Path(self._name)
         self._schema = schema
         self._connect_sqlite = connect
-        # By process: a parent's stay here unused, so that nobody closes them.
+        # By process: should a fork come from elsewhere than Python, the parent's stays here unused.
         self._handles: dict[int, _Handle] = {}
+        close_at_forks(self)
 
     def row(self, query: str, parameters: tuple[object, ...]) -> tuple[Any, ...] | None:
         """The first row of a SELECT; raises as `reading` does. For the call that everything waits for."""
@@ -59,7 +62,7 @@ class Database:
                 connection = self._connect(handle, create=False)
                 row: tuple[Any, ...] | None = connection.execute(query, parameters).fetchone()
                 return row
-            except (sqlite3.Error, OSError) as error:
+            except (sqlite3.Error, OSError, UnicodeDecodeError) as error:
                 raise self._archive_error(error) from error
 
     @contextlib.contextmanager
@@ -126,6 +129,18 @@ class Database:
         """Close the connection of this process; the last one to close leaves a single file."""
         with self._locked() as handle, self._translating_errors():
             self._disconnect(handle)
+
+    def let_go_for_fork(self) -> None:
+        """Close the connection, and hold the lock until `go_on_after_fork`: see `forks`."""
+        handle = self._handle()
+        handle.lock.acquire()
+        if handle.connection is not None and not handle.connection.in_transaction:
+            with contextlib.suppress(sqlite3.Error):
+                self._disconnect(handle)
+
+    def go_on_after_fork(self) -> None:
+        """In the parent: the next call opens the file again."""
+        self._handle().lock.release()
 
     def _handle(self) -> _Handle:
         process = os.getpid()
@@ -281,10 +296,12 @@ class Database:
     def _translating_errors(self) -> Iterator[None]:
         try:
             yield
-        except (sqlite3.Error, OSError) as error:
+        except (sqlite3.Error, OSError, UnicodeDecodeError) as error:
             raise self._archive_error(error) from error
 
-    def _archive_error(self, error: sqlite3.Error | OSError) -> ArchiveError:
+    def _archive_error(self, error: sqlite3.Error | OSError | UnicodeDecodeError) -> ArchiveError:
+        if isinstance(error, UnicodeDecodeError):  # SQLite's message quotes a schema that is no UTF-8
+            return ArchiveDamaged(self._name, "its schema is no text any more")
         if isinstance(error, OSError):
             return ArchiveError(self._name, os.strerror(error.errno or 0))
         return archive_error(self._name, error)

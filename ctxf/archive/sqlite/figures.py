@@ -7,7 +7,8 @@ from ctxf.archive.upkeep import ScopeStats, Totals
 __all__ = ["scope_stats", "totals"]
 
 _STATS = """
-    SELECT s.name, count(f.body), s.size, coalesce(sum(length(b.payload)), 0), count(f.forgotten),
+    SELECT s.name, count(f.body), CAST(s.size AS INTEGER),
+        coalesce(sum(length(b.payload)), 0), count(f.forgotten),
         min(f.created) FILTER (WHERE f.body IS NOT NULL), max(f.created) FILTER (WHERE f.body IS NOT NULL)
     FROM scopes s JOIN folds f ON f.scope = s.key LEFT JOIN bodies b ON b.key = f.body
     WHERE :scope IS NULL OR s.name = :scope

@@ -86,7 +86,9 @@ class SqliteStore:
         with self._database.writing() as connection:
             writer = Writer(connection, scope, payloads)
             for body in damaged:
+                writer.put_group([body], None)  # it may have been forgotten since: it takes its id back
                 writer.replace(body)
+            writer.finish()
         if any(self._not_equal(scope, groups, admissions)):
             raise ArchiveDamaged(self.path, "a body does not come back as it was written")
 

@@ -36,6 +36,9 @@ class Writer:
         self._execute("INSERT INTO scopes (name) VALUES (?) ON CONFLICT DO NOTHING", (scope,))
         row = self._execute("SELECT key, size FROM scopes WHERE name = ?", (scope,)).fetchone()
         self._scope, self._size = row
+        if type(self._size) is not int:  # damaged: count again
+            query = "SELECT coalesce(sum(size), 0) FROM folds WHERE scope = ? AND body IS NOT NULL"
+            (self._size,) = self._execute(query, (self._scope,)).fetchone()
         self._ids: dict[bytes, str] = {}  # of the bodies that the scope has, by digest, as far as looked up
 
     def finish(self) -> None:

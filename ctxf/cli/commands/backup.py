@@ -7,6 +7,7 @@ import click
 from ctxf.archive import Archive
 from ctxf.cli.common import CommonOptions
 from ctxf.cli.edge import common_options
+from ctxf.cli.files import cleaning_up_on_signals
 from ctxf.cli.jsons import dump
 from ctxf.cli.pipes import Output
 from ctxf.cli.status import Status
@@ -33,7 +34,7 @@ Examples:
 def command(*, common: CommonOptions, target: str, as_json: bool) -> int:
     """See _HELP."""
     settings = common.settings()
-    with Archive.open(settings.archive) as archive:
+    with cleaning_up_on_signals(), Archive.open(settings.archive) as archive:
         archive.backup(target)
     bytes_ = Path(target).stat().st_size
     if as_json:

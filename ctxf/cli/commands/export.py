@@ -5,6 +5,7 @@ import click
 from ctxf.archive import Archive
 from ctxf.cli.common import CommonOptions
 from ctxf.cli.edge import common_options
+from ctxf.cli.files import cleaning_up_on_signals
 from ctxf.cli.jsons import dump
 from ctxf.cli.pipes import Output
 from ctxf.cli.status import Status
@@ -31,7 +32,7 @@ Examples:
 def command(*, common: CommonOptions, target: str, ids: tuple[str, ...], as_json: bool) -> int:
     """See _HELP."""
     settings = common.settings()
-    with Archive.open(settings.archive) as archive:
+    with cleaning_up_on_signals(), Archive.open(settings.archive) as archive:
         if not ids and next(archive.entries(settings.scope), None) is None:
             # An empty package would look like a copy to whoever mistyped the scope and forgets it next.
             say(f"scope {escape(settings.scope)} holds nothing in this archive; nothing was exported")

@@ -1,6 +1,7 @@
 """`ctxf grep`: lines of archived bodies."""
 
 import os
+import warnings
 
 import click
 
@@ -58,6 +59,7 @@ def command(
     as_json: bool,
 ) -> int:
     """See _HELP."""
+    warnings.simplefilter("ignore", FutureWarning)  # of patterns that a later Python may read otherwise
     del line_number  # accepted for those who type it out of habit
     settings = common.settings()
     output = Output()
