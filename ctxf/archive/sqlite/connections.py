@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Final
 
 from ctxf.archive.sqlite.faults import BUSY_SECONDS, error_name
+from ctxf.archive.sqlite.schema import APPLICATION_ID, Schema
 
-__all__ = ["Connect", "connect_sqlite", "schema_version", "switch_to_wal", "transaction"]
+__all__ = ["Connect", "bring_up_to_date", "connect_sqlite", "schema_version", "switch_to_wal", "transaction"]
 
 _RETRY_SECONDS: Final = 0.02
 _SLICE_MILLISECONDS: Final = 250
@@ -82,3 +83,24 @@ def switch_to_wal(connection: sqlite3.Connection) -> str:
             if not error_name(error).startswith("SQLITE_BUSY") or time.monotonic() > deadline:
                 raise
             time.sleep(_RETRY_SECONDS)
+
+
+def bring_up_to_date(connection: sqlite3.Connection, schema: Schema) -> None:
+    """Make the tables, or take the steps from an older version, unless another process was faster.
+
+    A new file is still under the rollback journal, so its header says whose it is at once.
+    """
+    # An empty file takes the first statement for its page layout, so it must not be BEGIN IMMEDIATE:
+    # this one lets the file shrink by what is forgotten, page by page, where VACUUM would write all
+    # of it anew. It takes the lock just as well, being a write.
+    with transaction(connection, "BEGIN"):
+        connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
+        version = schema_version(connection)
+        if version == 0:
+            statements = [*schema.create, f"PRAGMA application_id = {APPLICATION_ID}"]
+        else:
+            steps = range(version, schema.version)
+            statements = [statement for step in steps for statement in schema.steps[step]]
+        if version < schema.version:
+            for statement in (*statements, f"PRAGMA user_version = {schema.version}"):
+                connection.execute(statement)

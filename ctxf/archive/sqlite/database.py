@@ -19,11 +19,17 @@ from pathlib import Path
 from typing import Any, Final
 
 from ctxf.archive.location import create_archive_file, file_problem
-from ctxf.archive.sqlite.connections import Connect, schema_version, switch_to_wal, transaction
+from ctxf.archive.sqlite.connections import (
+    Connect,
+    bring_up_to_date,
+    schema_version,
+    switch_to_wal,
+    transaction,
+)
 from ctxf.archive.sqlite.faults import archive_error, error_name, is_about_disk
 from ctxf.archive.sqlite.forks import close_at_forks
 from ctxf.archive.sqlite.schema import APPLICATION_ID, Schema
-from ctxf.errors import ArchiveDamaged, ArchiveError, ArchiveMissing, ArchiveReadOnly
+from ctxf.errors import ArchiveError, ArchiveMissing, ArchiveReadOnly
 
 __all__ = ["Database"]
 
@@ -240,7 +246,7 @@ class Database:
         if version == 0:
             os.chmod(self.path, 0o600)  # an empty file may have been made by somebody else
         if version < self._schema.version:
-            self._bring_up_to_date(connection)
+            bring_up_to_date(connection, self._schema)
         mode = switch_to_wal(connection)
         # A rollback journal is only gone for good once its directory is synced: EXTRA does that.
         connection.execute(f"PRAGMA synchronous = {'FULL' if mode == 'wal' else 'EXTRA'}")
@@ -266,26 +272,6 @@ class Database:
         if application != APPLICATION_ID:
             raise ArchiveError(str(self.path), "is not a ctxf archive", _FOREIGN_HINT)
 
-    def _bring_up_to_date(self, connection: sqlite3.Connection) -> None:
-        """Make the tables, or take the steps from an older version, unless another process was faster.
-
-        A new file is still under the rollback journal, so its header says whose it is at once.
-        """
-        # An empty file takes the first statement for its page layout, so it must not be BEGIN IMMEDIATE:
-        # this one lets the file shrink by what is forgotten, page by page, where VACUUM would write all
-        # of it anew. It takes the lock just as well, being a write.
-        with transaction(connection, "BEGIN"):
-            connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
-            version = schema_version(connection)
-            if version == 0:
-                statements = [*self._schema.create, f"PRAGMA application_id = {APPLICATION_ID}"]
-            else:
-                steps = range(version, self._schema.version)
-                statements = [statement for step in steps for statement in self._schema.steps[step]]
-            if version < self._schema.version:
-                for statement in (*statements, f"PRAGMA user_version = {self._schema.version}"):
-                    connection.execute(statement)
-
     def _has_wal(self) -> bool:
         try:
             return os.path.getsize(f"{self.path}-wal") > 0
@@ -300,8 +286,4 @@ class Database:
             raise self._archive_error(error) from error
 
     def _archive_error(self, error: sqlite3.Error | OSError | UnicodeDecodeError) -> ArchiveError:
-        if isinstance(error, UnicodeDecodeError):  # SQLite's message quotes a schema that is no UTF-8
-            return ArchiveDamaged(self._name, "its schema is no text any more")
-        if isinstance(error, OSError):
-            return ArchiveError(self._name, os.strerror(error.errno or 0))
         return archive_error(self._name, error)

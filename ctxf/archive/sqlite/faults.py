@@ -1,5 +1,6 @@
 """What SQLite reports, in the words of `ctxf.errors`."""
 
+import os
 import sqlite3
 from typing import Final
 
@@ -20,8 +21,12 @@ def is_about_disk(error: sqlite3.Error) -> bool:
     return error_name(error).startswith(("SQLITE_CANTOPEN", "SQLITE_READONLY", "SQLITE_IOERR", "SQLITE_FULL"))
 
 
-def archive_error(path: str, error: sqlite3.Error) -> ArchiveError:
+def archive_error(path: str, error: sqlite3.Error | OSError | UnicodeDecodeError) -> ArchiveError:
     """The error that callers see."""
+    if isinstance(error, UnicodeDecodeError):  # SQLite's message quotes a schema that is no UTF-8
+        return ArchiveDamaged(path, "its schema is no text any more")
+    if isinstance(error, OSError):
+        return ArchiveError(path, os.strerror(error.errno or 0))
     name = error_name(error)
     if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_PROTOCOL")):
         return ArchiveError(path, f"is locked by another process for {BUSY_SECONDS:.0f} s", "try again later")
