@@ -12,7 +12,14 @@ import click
 
 from ctxf.cli.terminal import escape
 
-__all__ = ["FileChanged", "cleaning_up_on_signals", "file_targets", "read_file", "replace_file"]
+__all__ = [
+    "FileChanged",
+    "cleaning_up_on_signals",
+    "file_targets",
+    "read_file",
+    "replace_file",
+    "write_result",
+]
 
 
 class FileChanged(OSError):
@@ -53,6 +60,18 @@ def replace_file(path: Path, data: bytes, *, source: os.stat_result, in_place: b
         with contextlib.suppress(OSError):
             os.unlink(temporary)
         raise
+
+
+def write_result(file: Path, target: Path, data: bytes, result: bytes, state: os.stat_result) -> None:
+    """Write what became of `file`, whose `data` and `state` were read, to `target`; in place only a change.
+
+    Raises as `replace_file` does.
+    """
+    if target != file:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        replace_file(target, result, source=state, in_place=False)
+    elif result != data:
+        replace_file(target, result, source=state, in_place=True)
 
 
 def file_targets(files: Sequence[str], *, in_place: bool, output_dir: str | None) -> list[Path] | None:

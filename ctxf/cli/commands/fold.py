@@ -9,7 +9,7 @@ from ctxf.archive import Archive
 from ctxf.cli.common import CommonOptions
 from ctxf.cli.edge import common_options, scope_capacity
 from ctxf.cli.file_options import FileOptions, file_options, for_each_file
-from ctxf.cli.files import read_file, replace_file
+from ctxf.cli.files import read_file, write_result
 from ctxf.cli.language import FIRST_LINE_BYTES, TEXT, SharedParser, fold_language
 from ctxf.cli.pipes import Input, Output, is_terminal
 from ctxf.cli.reports import FoldReport
@@ -189,11 +189,7 @@ class _Job(NamedTuple):
             else:
                 result = FoldResult(data)
                 report.bytes_out = len(data)
-            if target != Path(file):
-                target.parent.mkdir(parents=True, exist_ok=True)
-                replace_file(target, result.text, source=state, in_place=False)
-            elif result.text != data:
-                replace_file(target, result.text, source=state, in_place=True)
+            write_result(Path(file), target, data, result.text, state)
         except OSError as error:
             tell(f"{escape(file)}: {escape(error.strerror or str(error))}")
             return status_of(error)

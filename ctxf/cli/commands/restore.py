@@ -9,7 +9,7 @@ from ctxf.archive import Archive
 from ctxf.cli.common import CommonOptions
 from ctxf.cli.edge import common_options
 from ctxf.cli.file_options import FileOptions, file_options, for_each_file
-from ctxf.cli.files import read_file, replace_file
+from ctxf.cli.files import read_file, write_result
 from ctxf.cli.language import FIRST_LINE_BYTES, restore_kind
 from ctxf.cli.pipes import Input, Output
 from ctxf.cli.reports import report_restore
@@ -85,11 +85,7 @@ class _Job(NamedTuple):
             if restoration is None:
                 return Status.NOT_FOUND
             text = restoration.result().text
-            if target != Path(file):
-                target.parent.mkdir(parents=True, exist_ok=True)
-                replace_file(target, text, source=state, in_place=False)
-            elif text != data:
-                replace_file(target, text, source=state, in_place=True)
+            write_result(Path(file), target, data, text, state)
         except OSError as error:
             tell(f"{escape(file)}: {escape(error.strerror or str(error))}")
             return status_of(error)
