@@ -18,6 +18,7 @@ LAYERS = (
     ("strings", "storing", "guidance", "windows"),
     ("source_folder", "folder", "restorer", "stream"),
     ("config",),
+    ("gateway",),
     ("cli",),
     ("__main__",),
 )
@@ -28,6 +29,8 @@ ALONE = {
     "pathspec": "cli.walk",
     "tree_sitter": "protocol.grammars",
     "platformdirs": "archive.location",
+    "httpcore2": "gateway",
+    "uvicorn": "gateway.server",
 }
 
 
