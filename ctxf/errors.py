@@ -6,12 +6,15 @@
     ├── UnknownLanguage (ValueError)   a name that means no language
     ├── SourceNotParsed                a source stays as it is: no grammar, a crash, a time limit
     ├── InvalidPattern (ValueError)    no regular expression
+    ├── UnknownProtocol (ValueError)   a name that means no wire format of requests
+    ├── RequestNotRead (ValueError)    a request body that is no JSON object
     ├── ConfigError (ValueError)       a configuration file or variable that cannot be used
     ├── ArchiveError                   the archive as a whole cannot do what was asked
     │   ├── ArchiveMissing             there is no archive at this place yet
     │   ├── ArchiveReadOnly            it can be read, not written
     │   └── ArchiveDamaged             its file is no longer what SQLite wrote
     ├── PackageError (ValueError)      a package of `ctxf export` that cannot be taken over
+    ├── SecretError                    the install secret, which conversation scopes come from, cannot be used
     ├── IdTaken (ValueError)           an id of a package stands for another body here
     ├── TextNotUtf8 (ValueError)       a body that is no text was to go into a str
     └── ReadError (LookupError)        one body cannot be given back
@@ -45,6 +48,7 @@ __all__ = [
     "InvalidScope",
     "PackageError",
     "ReadError",
+    "SecretError",
     "SourceNotParsed",
     "TextNotUtf8",
     "UnknownLanguage",
@@ -101,6 +105,22 @@ class InvalidPattern(CtxfError, ValueError):
         self.pattern = pattern
         self.problem = problem
         super().__init__(f"{pattern!r} is no regular expression: {problem} (a fixed text needs -F)")
+
+
+class UnknownProtocol(CtxfError, ValueError):
+    """`name` is no wire format of chat requests."""
+
+    def __init__(self, name: str, known: Sequence[str]) -> None:
+        self.name = name
+        super().__init__(f"{name!r} is no known protocol; use {', '.join(known)}")
+
+
+class RequestNotRead(CtxfError, ValueError):
+    """A request's body is not what its protocol sends: it stays as it is."""
+
+    def __init__(self, problem: str) -> None:
+        self.problem = problem
+        super().__init__(f"the request is left as it is: {problem}")
 
 
 class ConfigError(CtxfError, ValueError):
@@ -170,6 +190,16 @@ class IdTaken(CtxfError, ValueError):
         self.scope = scope
         self.id = id
         super().__init__(f"{id}: stands for another body in this scope already; use a scope of its own")
+
+
+class SecretError(CtxfError):
+    """The file `path` cannot serve as the install secret; without one no conversation has a scope."""
+
+    def __init__(self, path: str, problem: str, hint: str = "") -> None:
+        self.path = path
+        self.problem = problem
+        self.hint = hint
+        super().__init__(f"install secret {path}: {problem}" + (f" ({hint})" if hint else ""))
 
 
 class TextNotUtf8(CtxfError, ValueError):

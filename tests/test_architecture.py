@@ -15,7 +15,7 @@ LAYERS = (
     ("protocol",),
     ("archive",),
     ("results",),
-    ("strings", "storing", "guidance", "windows"),
+    ("strings", "storing", "guidance", "windows", "sessions"),
     ("source_folder", "folder", "restorer", "stream"),
     ("config",),
     ("gateway",),
