@@ -6,14 +6,13 @@ what passes here has to pass as it came.
 
 import asyncio
 import contextlib
-import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from typing import Final, NamedTuple
 
 import httpcore2
 
 from ctxf.gateway.folding import FoldEdge, FoldJob
-from ctxf.gateway.guard import Guard
+from ctxf.gateway.guard import SESSION_HEADER, Guard
 from ctxf.gateway.pages import Pages
 from ctxf.gateway.routes import Route, find_route
 from ctxf.gateway.stats import Exchange, Stats
@@ -57,6 +56,7 @@ class Gateway:
         stats: Stats,
         pages: Pages,
         *,
+        on_shutdown: Callable[[], None] = lambda: None,
         max_body_bytes: int = DEFAULT_MAX_BODY_BYTES,
     ) -> None:
         self._upstreams = upstreams
@@ -64,6 +64,7 @@ class Gateway:
         self._guard = guard
         self._stats = stats
         self._pages = pages
+        self._on_shutdown = on_shutdown
         self._max_body_bytes = max_body_bytes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -83,6 +84,7 @@ class Gateway:
             elif message["type"] == "lifespan.shutdown":
                 await self._upstreams.aclose()
                 self._edge.close()
+                self._on_shutdown()
                 await send({"type": "lifespan.shutdown.complete"})
                 return
 
@@ -121,7 +123,6 @@ class Gateway:
         exchange = self._stats.begin(request.route)
         try:
             headers, content = await self._prepared(request, inbox, exchange)
-            exchange.sent_at = time.monotonic()
             await self._pass_on(request, headers, content, exchange, send)
         except ClientGone:
             exchange.outcome = "client gone"
@@ -135,7 +136,7 @@ class Gateway:
         self, request: "_Request", inbox: "_Inbox", exchange: Exchange
     ) -> tuple[Headers, bytes | AsyncIterator[bytes] | None]:
         """The headers and the content that go to the provider. Raises ClientGone."""
-        headers = forwarded(request.headers)
+        headers = without(forwarded(request.headers), (SESSION_HEADER,))
         is_chunked = has(request.headers, b"transfer-encoding")
         length = _length(request.headers)
         if not is_chunked and not length:

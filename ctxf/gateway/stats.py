@@ -43,7 +43,6 @@ class Exchange:
 
     route: Route
     started: float
-    sent_at: float | None = None
     status: int | None = None
     outcome: str = "failed"
     note: str = ""
