@@ -47,9 +47,11 @@ __all__ = [
     "InvalidScope",
     "PackageError",
     "ReadError",
+    "RequestNotRead",
     "SourceNotParsed",
     "TextNotUtf8",
     "UnknownLanguage",
+    "UnknownProtocol",
 ]
 
 
