@@ -111,7 +111,7 @@ class Memo:
         return facts
 
     def known_ids(self, mark: object, scope: str, digests: list[bytes]) -> dict[bytes, str]:
-        """The ids of those bodies that the archive is known to hold in `scope`, as long as it is at `mark`."""
+        """The ids of those bodies that `scope` is known to hold, as long as the archive is at `mark`."""
         with self._lock:
             if mark is None or self._mark != mark:
                 return {}

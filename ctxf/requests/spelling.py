@@ -10,7 +10,7 @@ that keeps raw documents (msgspec.Raw) was no faster, refuses lone surrogates, a
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from ctxf.errors import RequestNotRead
@@ -33,7 +33,7 @@ _DEPTH: Final = 5
 _BLANKS: Final = re.compile(r"[ \t\n\r]*+")
 _ESCAPED_NON_ASCII: Final = re.compile(rb"\\u(?!00[0-7])")
 # Floats take any number of digits; no number is ever looked at.
-_SCAN: Final = json.JSONDecoder(parse_int=float).scan_once
+_SCAN: Final[Callable[[str, int], tuple[Any, int]]] = vars(json.JSONDecoder(parse_int=float))["scan_once"]
 
 
 def may_hold_marker(body: bytes) -> bool:
@@ -103,6 +103,7 @@ class SpelledBody:
     def _read(self, start: int, path: Path, levels: int) -> tuple[Any, int]:
         """The value at `start` and its end; the places of what is in it, so many containers deep."""
         opener = self._text[start : start + 1]
+        value: Any
         if levels and opener == "{":
             value, end = self._read_object(start + 1, path, levels - 1)
         elif levels and opener == "[":
