@@ -48,10 +48,12 @@ __all__ = [
     "InvalidScope",
     "PackageError",
     "ReadError",
+    "RequestNotRead",
     "SecretError",
     "SourceNotParsed",
     "TextNotUtf8",
     "UnknownLanguage",
+    "UnknownProtocol",
 ]
 
 

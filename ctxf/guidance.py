@@ -118,4 +118,5 @@ def _command_phrase(scope: str, recovery: Recovery) -> str:
 def _tool_phrase(scope: str, recovery: Recovery) -> str:
     if not recovery.read_tools:
         return ""
-    return f"call the tool `{recovery.read_tools[0]}` with id ID, restore true and, where it takes one, scope `{scope}`"
+    tool = recovery.read_tools[0]
+    return f"call the tool `{tool}` with id ID, restore true and, where it takes one, scope `{scope}`"

@@ -13,13 +13,13 @@ from ctxf.gateway.wire import Headers, first, has
 from ctxf.guidance import AGENT_RECOVERY, Recovery
 from ctxf.protocol.scopes import is_conversation_scope, scope_fingerprint
 from ctxf.requests import Memo, RequestPolicy, fold_request
+from ctxf.requests.spelling import may_hold_marker
 from ctxf.sessions import session_scope
 
 __all__ = ["ConversationFolder", "agent_recovery"]
 
 # Over these the body cannot change: they are signatures or digests of it.
 _SEALS: Final = (b"content-digest", b"content-md5", b"digest", b"signature", b"x-amz-content-sha256")
-_KEYWORD: Final = b"@context-fold"
 
 
 def agent_recovery(settings: Settings, command: str) -> Recovery:
@@ -70,7 +70,7 @@ class ConversationFolder:
         if scope is None:
             return Outcome(None, "passed: no conversation")
         session = scope_fingerprint(scope)
-        if _KEYWORD not in body and b'"tools"' not in body:
+        if not may_hold_marker(body) and b'"tools"' not in body:
             return Outcome(None, "nothing to fold", session, scope)
         result = fold_request(body, job.protocol, self._archive, scope, self._policy(scope), self._memo)
         if result.failure is not None:

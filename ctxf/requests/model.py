@@ -30,7 +30,7 @@ __all__ = [
 
 JsonObject = dict[str, Any]
 
-BodyT = TypeVar("BodyT", bytes, JsonObject)
+BodyT = TypeVar("BodyT", bound=bytes | JsonObject)
 """A body as it came: its raw JSON, or what a JSON parser made of it."""
 
 

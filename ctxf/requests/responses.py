@@ -1,4 +1,4 @@
-"""OpenAI Responses, `POST /v1/responses`, `/responses/compact` and `/responses/input_tokens` (PROTOCOL.md §13.8)."""
+"""OpenAI Responses, `POST /v1/responses`, also `.../compact` and `.../input_tokens` (PROTOCOL.md §13.8)."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -47,7 +47,7 @@ def _items(body: JsonObject) -> Iterator[Item]:
 
 
 def _is_message(item: JsonObject) -> bool:
-    return item.get("type", "message") == "message"
+    return bool(item.get("type", "message") == "message")
 
 
 def _side_of(item: JsonObject) -> Side:
