@@ -21,6 +21,8 @@ _COMMANDS: Final = {
     "fold": "Fold the marked blocks of text: store them, put references in their place.",
     "restore": "Put the exact original in place of every reference.",
     "read": "Print one archived body.",
+    "run": "Run an agent with its requests folded on their way.",
+    "gateway": "Serve a local gateway that folds requests on their way.",
     "languages": "List the languages whose comments can hold markers.",
     "grep": "Find lines in archived bodies.",
     "list": "List what is archived in a scope.",

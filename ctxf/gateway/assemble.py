@@ -1,6 +1,6 @@
 """Puts a gateway together from settings."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
 import ctxf
@@ -11,11 +11,11 @@ from ctxf.gateway.conversations import ConversationFolder, agent_recovery
 from ctxf.gateway.folding import FoldEdge
 from ctxf.gateway.guard import Guard
 from ctxf.gateway.pages import Pages
-from ctxf.gateway.stats import Stats
+from ctxf.gateway.stats import Exchange, Stats
 from ctxf.gateway.upstream import DEFAULT_BASES, Upstreams, parse_base
 from ctxf.gateway.wire import Provider
 
-__all__ = ["Assembled", "assemble"]
+__all__ = ["DEFAULT_MAX_BODY_BYTES", "Assembled", "assemble"]
 
 _MILLISECONDS: Final = 1000
 
@@ -39,15 +39,17 @@ def assemble(
     token: str | None = None,
     scope: str | None = None,
     max_body_bytes: int = DEFAULT_MAX_BODY_BYTES,
+    on_end: Callable[[Exchange], None] | None = None,
 ) -> Assembled:
     """A gateway that listens on `host`; `urls` are those of the providers, None for the default.
 
     `scope` is for all requests, None for one for each conversation, derived under `secret`.
     `recovery_command` is what a model types to read a body, where the settings name nothing else. The
-    archive is closed when the gateway stops. Raises ConfigError.
+    archive is closed when the gateway stops. `on_end` is called with each request when it is over. Raises
+    ConfigError.
     """
     bases = {
-        provider: parse_base(f"option --{provider}", urls.get(provider) or default)
+        provider: parse_base(f"{provider} URL", urls.get(provider) or default)
         for provider, default in DEFAULT_BASES.items()
     }
     folder = ConversationFolder(
@@ -58,7 +60,7 @@ def assemble(
         secret=secret,
         limit=max_body_bytes,
     )
-    stats = Stats()
+    stats = Stats(on_end)
     guard = Guard(token, host)
     gateway = Gateway(
         Upstreams(bases),

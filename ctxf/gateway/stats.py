@@ -2,6 +2,7 @@
 
 import time
 from collections import Counter, OrderedDict, deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
@@ -77,7 +78,8 @@ class _Minute:
 class Stats:
     """Counters since the gateway started."""
 
-    def __init__(self) -> None:
+    def __init__(self, on_end: Callable[[Exchange], None] | None = None) -> None:
+        self._on_end = on_end
         self.started = time.time()
         self.requests = 0
         self.active = 0
@@ -113,6 +115,8 @@ class Stats:
         self._add_to_minute(exchange)
         if exchange.session:
             self._add_to_session(exchange, saved)
+        if self._on_end is not None:
+            self._on_end(exchange)
 
     def _add_to_minute(self, exchange: Exchange) -> None:
         minute = int(exchange.started // 60)

@@ -1,0 +1,143 @@
+"""`ctxf run`: one run of an agent, through a gateway of its own."""
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING
+
+import click
+
+from ctxf.archive import Archive
+from ctxf.cli.common import CommonOptions
+from ctxf.cli.edge import common_options
+from ctxf.cli.gateways import recovery_command, require_gateway, summary
+from ctxf.cli.terminal import escape, say
+from ctxf.sessions import install_secret, secret_path
+
+if TYPE_CHECKING:
+    from ctxf.gateway.clients import Launch
+
+_HELP = """Run an agent with its requests folded on their way to the provider.
+
+Starts a gateway on a free port, points this one run of the agent at it, and
+says at the end what was saved. Nothing on disk changes. AGENT is claude, codex,
+gemini, or any program that heeds ANTHROPIC_BASE_URL, OPENAI_BASE_URL or
+GOOGLE_GEMINI_BASE_URL; what these variables say now is where the requests go
+on to. Exit status and signals are the agent's.
+
+\b
+Examples:
+  ctxf run claude
+  ctxf run codex exec "why is the build slow?"
+  ctxf run gemini --prompt "why is the build slow?"
+"""
+
+_NOT_FOUND = 127  # as shells report it
+_NOT_EXECUTABLE = 126
+_SIGNALLED = 128
+_HOST = "127.0.0.1"
+
+
+@click.command(
+    "run",
+    help=_HELP,
+    context_settings={"allow_interspersed_args": False, "ignore_unknown_options": False},
+)
+@click.argument("agent", metavar="AGENT")
+@click.argument("args", metavar="[ARGS]...", nargs=-1, type=click.UNPROCESSED)
+@common_options
+def command(*, common: CommonOptions, agent: str, args: tuple[str, ...]) -> int:
+    """See _HELP."""
+    require_gateway()
+    from ctxf.gateway import server  # noqa: PLC0415 - an extra
+    from ctxf.gateway.assemble import assemble  # noqa: PLC0415
+    from ctxf.gateway.clients import current_urls, launch  # noqa: PLC0415
+
+    loaded = common.check()
+    settings = common.settings()
+    if shutil.which(agent) is None:
+        say(escape(f"{agent}: no such program in PATH; install it, or name it by its path"))
+        return _NOT_FOUND
+    assembled = assemble(
+        settings,
+        Archive.open(settings.archive),
+        secret=install_secret(secret_path(os.environ)),
+        recovery_command=recovery_command(settings, is_archive_inherited=True),
+        urls=current_urls(os.environ),
+        host=_HOST,
+        scope=None if loaded.sources["scope"] == "default" else settings.scope,
+    )
+    environ = dict(os.environ)
+    if settings.archive is not None:
+        environ["CTXF_ARCHIVE"] = os.path.abspath(settings.archive)
+    _add_own_directory(environ)
+    with server.in_background(assembled.gateway, server.listen(_HOST, 0)) as port:
+        status = _run(launch((agent, *args), f"http://{_HOST}:{port}", environ))
+    if not common.quiet:
+        say(summary(assembled.stats) if assembled.stats.requests else _unused(agent))
+    return status
+
+
+def _unused(agent: str) -> str:
+    return escape(
+        f"no request of {agent} came through the gateway; if it had something to send, its own settings "
+        "name another address"
+    )
+
+
+def _add_own_directory(environ: dict[str, str]) -> None:
+    """Let the agent's shell find `ctxf`, where this one was called by its path."""
+    if shutil.which("ctxf") is None:
+        environ["PATH"] = os.pathsep.join(
+            part for part in (environ.get("PATH"), str(Path(sys.executable).parent)) if part
+        )
+
+
+def _run(launch: "Launch") -> int:
+    """Run to the end; the exit status as a shell would report it."""
+    with _signals_for_later() as forward:
+        try:
+            process = subprocess.Popen(launch.command, env=launch.environ)
+        except PermissionError as error:
+            say(escape(f"{launch.command[0]}: {error.strerror}"))
+            return _NOT_EXECUTABLE
+        except OSError as error:
+            say(escape(f"{launch.command[0]}: {error.strerror}"))
+            return _NOT_FOUND
+        forward.append(process)
+        status = process.wait()
+    return status if status >= 0 else _SIGNALLED - status
+
+
+@contextlib.contextmanager
+def _signals_for_later() -> "Iterator[list[subprocess.Popen[bytes]]]":
+    """While the agent runs its signals are its own business.
+
+    Ctrl-C reaches it from the terminal by itself, and a second one would mean something else to it; what
+    was sent to us alone is passed on.
+    """
+    processes: list[subprocess.Popen[bytes]] = []
+
+    def pass_on(number: int, _frame: FrameType | None) -> None:
+        for process in processes:
+            process.send_signal(number)
+
+    def leave(_number: int, _frame: FrameType | None) -> None:
+        pass  # not SIG_IGN, which the agent would inherit
+
+    handlers = {signal.SIGINT: leave, signal.SIGTERM: pass_on}
+    for name in ("SIGHUP", "SIGUSR1", "SIGUSR2"):
+        if hasattr(signal, name):
+            handlers[getattr(signal, name)] = pass_on
+    before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
+    try:
+        yield processes
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
