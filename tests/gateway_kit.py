@@ -225,6 +225,10 @@ class Running:
         self.wires.append(wire)
         return wire
 
+    def close(self) -> None:
+        for wire in self.wires:
+            wire.socket.close()
+
     def send(
         self,
         target: bytes,
@@ -282,5 +286,4 @@ def gateway(
         try:
             yield running
         finally:
-            for wire in running.wires:
-                wire.socket.close()
+            running.close()

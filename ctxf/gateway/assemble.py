@@ -21,11 +21,11 @@ _MILLISECONDS: Final = 1000
 
 
 class Assembled(NamedTuple):
-    """A gateway, what it counts, and the key to its status page."""
+    """A gateway, what it counts, and who may use it."""
 
     gateway: Gateway
     stats: Stats
-    page_key: str
+    guard: Guard
 
 
 def assemble(
@@ -71,4 +71,4 @@ def assemble(
         on_shutdown=archive.close,
         max_body_bytes=max_body_bytes,
     )
-    return Assembled(gateway, stats, guard.key)
+    return Assembled(gateway, stats, guard)

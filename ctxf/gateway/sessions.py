@@ -91,7 +91,7 @@ def _user_texts(protocol: Protocol, tree: dict[str, Any]) -> Iterator[list[str]]
     if protocol == "gemini" and isinstance(inner, dict):
         tree = inner
     items = tree.get({"gemini": "contents", "responses": "input"}.get(protocol, "messages"))
-    if isinstance(items, str):
+    if protocol == "responses" and isinstance(items, str):
         yield [items]
     for item in items if isinstance(items, list) else ():
         if isinstance(item, dict) and item.get("role", "user") == "user":

@@ -96,7 +96,7 @@ def command(
     shown = f"[{host}]" if ":" in host else host
     origin = f"http://{shown}:{listening.getsockname()[1]}"
     if not common.quiet:
-        key = "" if token else f"#{assembled.page_key}"
+        key = "" if token else f"#{assembled.guard.key}"
         say(f"gateway at {origin} (/anthropic, /openai/v1, /gemini); status page {origin}/-/{key}")
     try:
         server.serve(assembled.gateway, listening)
