@@ -27,7 +27,7 @@ _ORIGINAL: Final = b"/-/original/"
 _SAFE: Final = (
     (
         b"content-security-policy",
-        b"default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+        b"default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; "
         b"base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     ),
     (b"x-content-type-options", b"nosniff"),

@@ -1,6 +1,7 @@
 """Runs a gateway: the socket, the HTTP server around the application, and a thread to run it in."""
 
 import contextlib
+import signal
 import socket
 import threading
 from collections.abc import Iterator
@@ -42,12 +43,26 @@ def in_background(gateway: Gateway, listening: socket.socket) -> Iterator[int]:
         target=server.run, kwargs={"sockets": [listening]}, name="ctxf-gateway", daemon=True
     )
     port: int = listening.getsockname()[1]
-    thread.start()  # the socket listens already: who connects before the server is up waits in its backlog
+    with _no_signals():
+        thread.start()  # the socket listens already: who connects before the server is up waits there
     try:
         yield port
     finally:
         server.should_exit = True
         thread.join()
+
+
+@contextlib.contextmanager
+def _no_signals() -> Iterator[None]:
+    """Threads that are started here never take a signal: taken there, it would not wake the main thread."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _server(gateway: Gateway) -> uvicorn.Server:

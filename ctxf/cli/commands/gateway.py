@@ -1,6 +1,8 @@
 """`ctxf gateway`: requests fold on their way to the provider."""
 
 import os
+import signal
+from types import FrameType
 
 import click
 
@@ -95,12 +97,25 @@ def command(
     listening = server.listen(host, port)
     shown = f"[{host}]" if ":" in host else host
     origin = f"http://{shown}:{listening.getsockname()[1]}"
-    if not common.quiet:
-        key = "" if token else f"#{assembled.guard.key}"
-        say(f"gateway at {origin} (/anthropic, /openai/v1, /gemini); status page {origin}/-/{key}")
+    signal.signal(signal.SIGTERM, _stop)
+    status = Status.DONE
     try:
-        server.serve(assembled.gateway, listening)
-    finally:
         if not common.quiet:
-            say(summary(assembled.stats))
-    return Status.DONE
+            key = "" if token else f"#{assembled.guard.key}"
+            say(f"gateway at {origin} (/anthropic, /openai/v1, /gemini); status page {origin}/-/{key}")
+        server.serve(assembled.gateway, listening)
+    except _Stopped:  # how a service is stopped: it has done what it was to do
+        pass
+    except KeyboardInterrupt:
+        status = Status.INTERRUPTED
+    if not common.quiet:
+        say(summary(assembled.stats))
+    return status
+
+
+class _Stopped(BaseException):
+    """SIGTERM came; the server has ended its answers."""
+
+
+def _stop(_number: int, _frame: FrameType | None) -> None:
+    raise _Stopped

@@ -1,15 +1,14 @@
 """`ctxf run`: one run of an agent, through a gateway of its own."""
 
-import contextlib
 import os
 import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Self
 
 import click
 
@@ -101,7 +100,7 @@ def _add_own_directory(environ: dict[str, str]) -> None:
 
 def _run(launch: "Launch") -> int:
     """Run to the end; the exit status as a shell would report it."""
-    with _signals_for_later() as forward:
+    with _Signals() as signals:
         try:
             process = subprocess.Popen(launch.command, env=launch.environ)
         except PermissionError as error:
@@ -110,34 +109,46 @@ def _run(launch: "Launch") -> int:
         except OSError as error:
             say(escape(f"{launch.command[0]}: {error.strerror}"))
             return _NOT_FOUND
-        forward.append(process)
+        signals.pass_to(process)
         status = process.wait()
     return status if status >= 0 else _SIGNALLED - status
 
 
-@contextlib.contextmanager
-def _signals_for_later() -> "Iterator[list[subprocess.Popen[bytes]]]":
+class _Signals:
     """While the agent runs its signals are its own business.
 
     Ctrl-C reaches it from the terminal by itself, and a second one would mean something else to it; what
     was sent to us alone is passed on.
     """
-    processes: list[subprocess.Popen[bytes]] = []
 
-    def pass_on(number: int, _frame: FrameType | None) -> None:
-        for process in processes:
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+        self._early: list[int] = []  # they came before there was an agent to take them
+        self._before: dict[int, Any] = {}
+
+    def __enter__(self) -> Self:
+        # No SIG_IGN for SIGINT: the agent would inherit it.
+        handlers: dict[str, Callable[[int, FrameType | None], None]] = {
+            "SIGINT": lambda _number, _frame: None
+        }
+        handlers |= dict.fromkeys(("SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2"), self._pass_on)
+        for name, handler in handlers.items():
+            if (number := getattr(signal, name, None)) is not None:
+                self._before[number] = signal.signal(number, handler)
+        return self
+
+    def __exit__(self, *_exception: object) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def pass_to(self, process: "subprocess.Popen[bytes]") -> None:
+        """From now on, and what came until now."""
+        self._process = process
+        for number in self._early:
             process.send_signal(number)
 
-    def leave(_number: int, _frame: FrameType | None) -> None:
-        pass  # not SIG_IGN, which the agent would inherit
-
-    handlers = {signal.SIGINT: leave, signal.SIGTERM: pass_on}
-    for name in ("SIGHUP", "SIGUSR1", "SIGUSR2"):
-        if hasattr(signal, name):
-            handlers[getattr(signal, name)] = pass_on
-    before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
-    try:
-        yield processes
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+    def _pass_on(self, number: int, _frame: FrameType | None) -> None:
+        if self._process is None:
+            self._early.append(number)
+        else:
+            self._process.send_signal(number)
