@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from hypothesis import strategies as st
 
-from tests.documents import _document
+from tests.documents import LABELS, LINES, LONG_LINE
 
 Json = dict[str, Any]
 
@@ -39,14 +39,38 @@ KINDS: Final = (
 
 
 def _events(choices: list[tuple[int, bytes]]) -> list[Event]:
-    """Events from numbers; text that is no UTF-8 becomes lone surrogates."""
-    return [
-        Event(KINDS[kind % len(KINDS)], _document(data).decode("utf-8", "surrogateescape"), kind)
-        for kind, data in choices
-    ]
+    """Events from numbers; what is no UTF-8 becomes lone surrogates.
+
+    Blocks that one text leaves open are closed in a later one: the labels that are open are remembered.
+    """
+    events, opened = list[Event](), list[bytes]()
+    for number, data in choices:
+        kind = KINDS[number % len(KINDS)]
+        text = _text(data, opened if kind == "say" else [])
+        events.append(Event(kind, text.decode("utf-8", "surrogateescape"), number // 7))
+    return events
 
 
-conversations = st.lists(st.tuples(st.integers(0, 255), st.binary(max_size=24)), min_size=3, max_size=14).map(
+def _text(choices: bytes, opened: list[bytes]) -> bytes:
+    """A text from bytes, one for each line."""
+    lines = []
+    for choice in choices:
+        label = LABELS[choice % 3]
+        if choice < 60:
+            opened.append(label)
+            lines.append(b"<!-- @context-fold begin %b -->" % label)
+        elif choice < 120 and opened:
+            lines.append(b"<!-- @context-fold end %b -->" % opened.pop())
+        elif choice < 200:
+            lines.append(LONG_LINE if choice % 2 else b"%d more" % choice)
+        else:
+            lines.append(LINES[choice * 7 % len(LINES)])
+    return b"".join(
+        line + (b"\r\n" if choice % 16 == 5 else b"\n") for line, choice in zip(lines, choices, strict=True)
+    )[: -1 if choices[-1:] > b"\xc0" else None]
+
+
+conversations = st.lists(st.tuples(st.integers(0, 255), st.binary(max_size=7)), min_size=4, max_size=18).map(
     _events
 )
 
