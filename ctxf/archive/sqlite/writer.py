@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ctxf.archive.base import NewBody, Refused, free_id
 from ctxf.archive.codec import Encoder, Payload, is_payload_of
+from ctxf.archive.sqlite.faults import DamagedIndex
 from ctxf.archive.sqlite.rows import time_of
 from ctxf.errors import BodyForgotten, BodyNotFound, IdTaken
 
@@ -36,6 +37,10 @@ class Writer:
         self._execute("INSERT INTO scopes (name) VALUES (?) ON CONFLICT DO NOTHING", (scope,))
         row = self._execute("SELECT key, size FROM scopes WHERE name = ?", (scope,)).fetchone()
         self._scope, self._size = row
+        # The index may be damaged and lead to another scope, which must neither get nor lose a body.
+        (owner,) = self._execute("SELECT name FROM scopes WHERE key = ?", (self._scope,)).fetchone() or (None,)
+        if owner != scope:
+            raise DamagedIndex("the index of its scopes leads to another scope")
         if type(self._size) is not int:  # damaged: count again
             query = "SELECT coalesce(sum(size), 0) FROM folds WHERE scope = ? AND body IS NOT NULL"
             (self._size,) = self._execute(query, (self._scope,)).fetchone()
