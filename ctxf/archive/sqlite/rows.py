@@ -21,7 +21,8 @@ def body_of(scope: str, id: str, row: Row | None) -> bytes:
     """The body in a row of (sha256, size, forgotten, encoding, payload, name of the scope).
 
     The row was found through indexes, which may be damaged and lead to a sound row of another body or
-    another scope: so that it is the right one is for the row to say. Raises BodyNotFound for no row, BodyForgotten, BodyDamaged.
+    another scope: so that it is the right one is for the row to say.
+    Raises BodyNotFound for no row, BodyForgotten, BodyDamaged.
     """
     if row is None:
         raise BodyNotFound(scope, id)

@@ -38,8 +38,7 @@ class Writer:
         row = self._execute("SELECT key, size FROM scopes WHERE name = ?", (scope,)).fetchone()
         self._scope, self._size = row
         # The index may be damaged and lead to another scope, which must neither get nor lose a body.
-        (owner,) = self._execute("SELECT name FROM scopes WHERE key = ?", (self._scope,)).fetchone() or (None,)
-        if owner != scope:
+        if self._execute("SELECT name FROM scopes WHERE key = ?", (self._scope,)).fetchone() != (scope,):
             raise DamagedIndex("the index of its scopes leads to another scope")
         if type(self._size) is not int:  # damaged: count again
             query = "SELECT coalesce(sum(size), 0) FROM folds WHERE scope = ? AND body IS NOT NULL"
