@@ -222,7 +222,9 @@ def _gives_back(body: NewBody, digest: object, size: object, encoding: object, d
 def _encode(bodies: Iterable[NewBody]) -> dict[bytes, Payload]:
     """The payloads by digest; of many bodies on all cores, since zstd and BLAKE3 work without the GIL."""
     bodies = list({body.digest: body for body in bodies}.values())
-    workers = min(os.cpu_count() or 1, len(bodies) // _BODIES_PER_THREAD)
+    workers = len(bodies) // _BODIES_PER_THREAD
+    if workers >= 2:
+        workers = min(os.cpu_count() or 1, workers)
     if workers < 2:
         return _encode_alone(bodies)
     from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - not for who reads or stores little

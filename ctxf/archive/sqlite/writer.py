@@ -20,6 +20,10 @@ IDS_OF_BODY = "f.id >= substr(:digits, 1, 12) AND f.id <= :digits"
 """Finds the ids of a scope that begin with the first 12 digits of a hash: all that its body can have,
 shortest first in the order of ids, and those of bodies that collide with it."""
 
+_SCOPE = """
+    SELECT s.key, s.size, (SELECT owner.name FROM scopes owner WHERE owner.key = s.key)
+    FROM scopes s WHERE s.name = ?
+"""
 _FIND = f"SELECT f.id, f.sha256, f.body FROM folds f WHERE f.scope = :scope AND {IDS_OF_BODY} ORDER BY f.id"
 
 
@@ -34,11 +38,13 @@ class Writer:
         self._payloads = payloads
         self._now = time.time_ns() // 1_000_000
         self._name = scope
-        self._execute("INSERT INTO scopes (name) VALUES (?) ON CONFLICT DO NOTHING", (scope,))
-        row = self._execute("SELECT key, size FROM scopes WHERE name = ?", (scope,)).fetchone()
-        self._scope, self._size = row
+        row = self._execute(_SCOPE, (scope,)).fetchone()
+        if row is None:
+            self._execute("INSERT INTO scopes (name) VALUES (?)", (scope,))
+            row = self._execute(_SCOPE, (scope,)).fetchone()
+        self._scope, self._size, owner = row
         # The index may be damaged and lead to another scope, which must neither get nor lose a body.
-        if self._execute("SELECT name FROM scopes WHERE key = ?", (self._scope,)).fetchone() != (scope,):
+        if owner != scope:
             raise DamagedIndex("the index of its scopes leads to another scope")
         if type(self._size) is not int:  # damaged: count again
             query = "SELECT coalesce(sum(size), 0) FROM folds WHERE scope = ? AND body IS NOT NULL"
