@@ -21,6 +21,8 @@ def _items(body: JsonObject) -> Iterator[Item]:
 def _slots(index: int, message: JsonObject) -> Iterator[Slot]:
     # A client may send the same message as a text and as a block, as its cache breakpoint moves on.
     content = message.get("content")
+    if is_bound(message):
+        return
     if isinstance(content, str):
         yield Slot(("messages", index, "content"), content)
     for number, block in objects_in(content):

@@ -35,6 +35,8 @@ def _items(body: JsonObject) -> Iterator[Item]:
 
 
 def _slots(place: Path, content: JsonObject) -> Iterator[Slot]:
+    if is_bound(content):
+        return
     for number, part in objects_in(content.get("parts")):
         if isinstance(part.get("text"), str) and not part.get("thought") and not is_bound(part):
             yield Slot((*place, number, "text"), part["text"])

@@ -1,5 +1,8 @@
 """Restore a request: references in the model's own texts become the exact bodies again."""
 
+from collections.abc import Iterable
+from typing import Final, NamedTuple
+
 from ctxf.archive import Archive
 from ctxf.errors import ArchiveError, CtxfError, RequestNotRead, TextNotUtf8
 from ctxf.protocol.model import Reference
@@ -14,16 +17,24 @@ from ctxf.requests.spelling import may_hold_reference
 from ctxf.requests.texts import History, SplitReference, Text
 from ctxf.strings import to_str
 
-__all__ = ["restore_request"]
+__all__ = ["MAX_OUTPUT_BYTES", "restore_request"]
+
+MAX_OUTPUT_BYTES: Final = 1 << 30
+"""A request may name one large body very often."""
 
 
 def restore_request(
-    body: BodyT, protocol: str, archive: Archive, scope: str = DEFAULT_SCOPE
+    body: BodyT,
+    protocol: str,
+    archive: Archive,
+    scope: str = DEFAULT_SCOPE,
+    *,
+    max_output: int = MAX_OUTPUT_BYTES,
 ) -> RequestRestoreResult[BodyT]:
     """Put the exact bodies back into a folded request (PROTOCOL.md §13.6).
 
-    What does not resolve stays and is listed with its error. A dict is never changed. Raises InvalidScope
-    and UnknownProtocol.
+    What does not resolve stays and is listed with its error. Where all bodies together have more than
+    `max_output` bytes nothing is restored. A dict is never changed. Raises InvalidScope and UnknownProtocol.
     """
     check_scope(scope)
     format = find_format(protocol)
@@ -31,68 +42,96 @@ def restore_request(
         return RequestRestoreResult(body)
     try:
         parsed = Body(body)
+        reader = _Reader(archive, scope)
+        found = _find(History(format.items(parsed.tree), Memo()))
+        reader.check_size((reference for one in found for reference in one.references), max_output)
     except RequestNotRead as failure:
         return RequestRestoreResult(body, failure=failure)
-    restoration = _Restoration(archive, scope)
-    history = History(format.items(parsed.tree), Memo())
+    edits = []
+    for text, references in found:
+        new = reader.restore(text, references)
+        if new != text.data:
+            edits.append(Edit("set", text.path, to_str(new)))
+    return RequestRestoreResult(parsed.apply(edits), tuple(reader.restored), tuple(reader.unresolved))
+
+
+class _Found(NamedTuple):
+    """The references of one text, in their order."""
+
+    text: Text
+    references: list[Reference]
+
+
+def _find(history: History) -> list[_Found]:
+    """The texts that hold references: those to whole bodies, and those to a text's part of one."""
     split: dict[int, list[SplitReference]] = {}
     for references in history.split_references().values():
         for reference in references:
             split.setdefault(reference.part.text, []).append(reference)
-    edits = []
+    found = []
     for index, text in enumerate(history.texts):
-        new = restoration.text(text, split.get(index, []))
-        if new != text.data:
-            edits.append(Edit("set", text.path, to_str(new)))
-    return RequestRestoreResult(
-        parsed.apply(edits), tuple(restoration.restored), tuple(restoration.unresolved)
-    )
+        if text.facts.references:
+            own = find_references(text.data, Kind.TEXT)
+            own += (_as_reference(text, one) for one in split.get(index, ()))
+            found.append(_Found(text, sorted(own, key=lambda one: one.start)))
+    return found
 
 
-class _Restoration:
-    """Restores text after text; what became of each reference adds up meanwhile."""
+def _as_reference(text: Text, split: SplitReference) -> Reference:
+    start, end = split.part.start - text.start, split.part.end - text.start
+    return Reference(split.id, split.label, start, end, text.data.count(b"\n", 0, start) + 1)
+
+
+class _Reader:
+    """Reads each body once; `restored` and `unresolved` add up meanwhile."""
 
     def __init__(self, archive: Archive, scope: str) -> None:
         self.restored: list[RestoredReference] = []
         self.unresolved: list[UnresolvedReference] = []
         self._archive = archive
         self._scope = scope
+        self._known: dict[str, bytes | CtxfError] = {}
         self._failure: ArchiveError | None = None
 
-    def text(self, text: Text, split: list[SplitReference]) -> bytes:
-        """The text with the bodies of its references; `split` are those to parts."""
-        if not text.facts.references:
-            return text.data
-        references = find_references(text.data, Kind.TEXT) + [_as_reference(text, one) for one in split]
-        references.sort(key=lambda one: one.start)
-        path = pointer(text.path)
-        return b"".join(restored_pieces(text.data, references, lambda one: self._body_of(path, one)))
-
-    def _body_of(self, path: str, reference: Reference) -> bytes | None:
-        label = reference.label.decode("utf-8")
-        try:
+    def check_size(self, references: Iterable[Reference], max_output: int) -> None:
+        """Raise RequestNotRead if all bodies together are too much, before one is put in."""
+        size = 0
+        for reference in references:
             body = self._read(reference.id)
-        except CtxfError as error:
-            self.unresolved.append(UnresolvedReference(label, path, reference.line, reference.id, error))
-            return None
-        self.restored.append(RestoredReference(label, path, reference.line, reference.id, len(body)))
-        return body
+            size += len(body) if isinstance(body, bytes) else 0
+            if size > max_output:
+                raise RequestNotRead(f"restored it would have more than {max_output} bytes")
 
-    def _read(self, id: str) -> bytes:
-        if self._failure is not None:
-            raise self._failure  # once is enough: waiting for a lock takes its time
+    def restore(self, text: Text, references: list[Reference]) -> bytes:
+        """The text with the bodies of its references."""
+        path = pointer(text.path)
+
+        def body_of(reference: Reference) -> bytes | None:
+            body, label = self._read(reference.id), reference.label.decode("utf-8")
+            place = (label, path, reference.line, reference.id)
+            if isinstance(body, bytes):
+                self.restored.append(RestoredReference(*place, len(body)))
+                return body
+            self.unresolved.append(UnresolvedReference(*place, body))
+            return None
+
+        return b"".join(restored_pieces(text.data, references, body_of))
+
+    def _read(self, id: str) -> bytes | CtxfError:
+        if id not in self._known:
+            self._known[id] = self._failure or self._look_up(id)
+        return self._known[id]
+
+    def _look_up(self, id: str) -> bytes | CtxfError:
         try:
             body = self._archive.lookup(self._scope, id)
         except ArchiveError as failure:
-            self._failure = failure
-            raise
+            self._failure = failure  # once is enough: waiting for a lock takes its time
+            return failure
+        except CtxfError as error:
+            return error
         try:
             to_str(body)
-        except UnicodeDecodeError as error:
-            raise TextNotUtf8(id) from error
+        except UnicodeDecodeError:
+            return TextNotUtf8(id)
         return body
-
-
-def _as_reference(text: Text, split: SplitReference) -> Reference:
-    start, end = split.part.start - text.start, split.part.end - text.start
-    return Reference(split.id, split.label, start, end, text.data.count(b"\n", 0, start) + 1)

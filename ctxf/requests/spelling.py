@@ -30,7 +30,8 @@ _SPINE: Final = (
 )
 _DEPTH: Final = 5
 
-_BLANKS: Final = re.compile(r"[ \t\n\r]*+")
+_BLANKS: Final = " \t\n\r"
+_BLANK_RUN: Final = re.compile(r"[ \t\n\r]*+")
 _ESCAPED_NON_ASCII: Final = re.compile(rb"\\u(?!00[0-7])")
 # Floats take any number of digits; no number is ever looked at.
 _SCAN: Final[Callable[[str, int], tuple[Any, int]]] = vars(json.JSONDecoder(parse_int=float))["scan_once"]
@@ -58,9 +59,9 @@ class SpelledBody:
 
     def __init__(self, body: bytes) -> None:
         self._body = body
+        self._spans: dict[Path, tuple[int, int]] = {}
         try:
             self._text = body.decode("utf-8", "surrogatepass")
-            self._spans: dict[Path, tuple[int, int]] = {}
             start = _skip_blanks(self._text, self._text.startswith("\ufeff"))
             tree, end = self._read(start, (), 1)
             if _skip_blanks(self._text, end) != len(self._text):
@@ -70,6 +71,8 @@ class SpelledBody:
         except json.JSONDecodeError as error:
             problem = f"its body is no JSON: {error.msg} at line {error.lineno}, column {error.colno}"
             raise RequestNotRead(problem) from error
+        except IndexError as error:
+            raise RequestNotRead("its body is no JSON: it ends too early") from error
         except RecursionError as error:
             raise RequestNotRead("its JSON is nested too deeply") from error
         if not isinstance(tree, dict):
@@ -78,14 +81,17 @@ class SpelledBody:
 
     def apply(self, edits: Iterable[Edit]) -> bytes:
         """The body with these changes, and nothing else changed."""
-        is_escaped = self._body.isascii() and _ESCAPED_NON_ASCII.search(self._body) is not None
-        pieces: list[str] = []
+        is_ascii = self._body.isascii()
+        is_escaped = is_ascii and _ESCAPED_NON_ASCII.search(self._body) is not None
+        pieces: list[bytes] = []
         position = 0
         for start, end, text in sorted(self._splice(edit, is_escaped) for edit in edits):
-            pieces += (self._text[position:start], text)
+            # Offsets count characters; where these are bytes, which is common, nothing need be encoded.
+            kept = self._body[position:start] if is_ascii else _encode(self._text[position:start])
+            pieces += (kept, _encode(text))
             position = end
-        pieces.append(self._text[position:])
-        return "".join(pieces).encode("utf-8", "surrogatepass")
+        pieces.append(self._body[position:] if is_ascii else _encode(self._text[position:]))
+        return b"".join(pieces)
 
     def _splice(self, edit: Edit, is_escaped: bool) -> tuple[int, int, str]:
         value = _spell(edit.value, is_escaped)
@@ -102,7 +108,7 @@ class SpelledBody:
 
     def _read(self, start: int, path: Path, levels: int) -> tuple[Any, int]:
         """The value at `start` and its end; the places of what is in it, so many containers deep."""
-        opener = self._text[start : start + 1]
+        opener = self._text[start]
         value: Any
         if levels and opener == "{":
             value, end = self._read_object(start + 1, path, levels - 1)
@@ -119,45 +125,54 @@ class SpelledBody:
     def _read_object(self, position: int, path: Path, levels: int) -> tuple[JsonObject, int]:
         text, found = self._text, dict[str, Any]()
         position = _skip_blanks(text, position)
-        if text.startswith("}", position):
+        if text[position] == "}":
             return found, position + 1
         while True:
-            if not text.startswith('"', position):
+            if text[position] != '"':
                 raise json.JSONDecodeError("Expecting a key in double quotes", text, position)
             key, position = _SCAN(text, position)
-            position = _skip_blanks(text, position)
-            if not text.startswith(":", position):
-                raise json.JSONDecodeError("Expecting ':' behind a key", text, position)
+            position = self._behind(":", position)
             deeper = levels if path else _DEPTH * (key in _SPINE)
-            found[key], position = self._read(_skip_blanks(text, position + 1), (*path, key), deeper)
-            position = _skip_blanks(text, position)
-            if text.startswith("}", position):
+            found[key], position = self._read(position, (*path, key), deeper)
+            if text[position] in _BLANKS:
+                position = _skip_blanks(text, position)
+            if text[position] == "}":
                 return found, position + 1
-            position = self._behind_comma(position)
+            position = self._behind(",", position)
 
     def _read_array(self, position: int, path: Path, levels: int) -> tuple[list[Any], int]:
         text, found = self._text, list[Any]()
         position = _skip_blanks(text, position)
-        if text.startswith("]", position):
+        if text[position] == "]":
             return found, position + 1
         while True:
             value, position = self._read(position, (*path, len(found)), levels)
             found.append(value)
-            position = _skip_blanks(text, position)
-            if text.startswith("]", position):
+            if text[position] in _BLANKS:
+                position = _skip_blanks(text, position)
+            if text[position] == "]":
                 return found, position + 1
-            position = self._behind_comma(position)
+            position = self._behind(",", position)
 
-    def _behind_comma(self, position: int) -> int:
-        if not self._text.startswith(",", position):
-            raise json.JSONDecodeError("Expecting ','", self._text, position)
-        return _skip_blanks(self._text, position + 1)
+    def _behind(self, separator: str, position: int) -> int:
+        """The place of what comes behind a separator, the blanks around it skipped."""
+        text = self._text
+        if text[position] in _BLANKS:
+            position = _skip_blanks(text, position)
+        if text[position] != separator:
+            raise json.JSONDecodeError(f"Expecting {separator!r}", text, position)
+        position += 1
+        return _skip_blanks(text, position) if text[position] in _BLANKS else position
 
 
 def _skip_blanks(text: str, position: int) -> int:
-    match = _BLANKS.match(text, position)
+    match = _BLANK_RUN.match(text, position)
     assert match is not None  # it matches nothing, too
     return match.end()
+
+
+def _encode(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
 
 
 def _spell(value: object, is_escaped: bool) -> str:
