@@ -31,6 +31,7 @@ _COMMANDS: Final = {
     "export": "Pack a scope into a portable file.",
     "import": "Take over a package of `ctxf export`.",
     "guide": "Print the instruction that an agent needs.",
+    "mcp": "Serve the archive to an agent.",
     "config": "Show or check the configuration.",
     "demo": "Run the whole story on a bundled transcript.",
     "doctor": "Check this installation, its archive and its configuration.",
