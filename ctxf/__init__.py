@@ -38,13 +38,23 @@ if TYPE_CHECKING:
         InvalidScope,
         PackageError,
         ReadError,
+        RequestNotRead,
         SecretError,
         SourceNotParsed,
         TextNotUtf8,
         UnknownLanguage,
+        UnknownProtocol,
     )
     from ctxf.folder import fold
+    from ctxf.guidance import Recovery
     from ctxf.protocol.model import Reason
+    from ctxf.requests import (
+        RequestPolicy,
+        RequestRestoreResult,
+        RequestResult,
+        fold_request,
+        restore_request,
+    )
     from ctxf.restorer import LooseReference, Restored, RestoreResult, Unresolved, restore
     from ctxf.results import Fold, FoldResult, InnerFold, Kept
 
@@ -78,6 +88,11 @@ __all__ = [
     "PackageSummary",
     "ReadError",
     "Reason",
+    "Recovery",
+    "RequestNotRead",
+    "RequestPolicy",
+    "RequestRestoreResult",
+    "RequestResult",
     "RestoreResult",
     "Restored",
     "ScopeStats",
@@ -88,11 +103,14 @@ __all__ = [
     "TextNotUtf8",
     "Totals",
     "UnknownLanguage",
+    "UnknownProtocol",
     "Unresolved",
     "Verification",
     "__version__",
     "fold",
+    "fold_request",
     "restore",
+    "restore_request",
 ]
 
 # Where the names live that are not in ctxf.errors or ctxf.results.
@@ -107,7 +125,12 @@ _HOMES: Final = {
         ("Damage", "Forgotten", "PackageSummary", "ScopeStats", "Totals", "Verification"),
         "ctxf.archive.upkeep",
     ),
+    "Recovery": "ctxf.guidance",
     "fold": "ctxf.folder",
+    **dict.fromkeys(
+        ("RequestPolicy", "RequestRestoreResult", "RequestResult", "fold_request", "restore_request"),
+        "ctxf.requests",
+    ),
     **dict.fromkeys(
         ("LooseReference", "RestoreResult", "Restored", "Unresolved", "restore"), "ctxf.restorer"
     ),

@@ -32,6 +32,7 @@ _COMMANDS: Final = {
     "import": "Take over a package of `ctxf export`.",
     "guide": "Print the instruction that an agent needs.",
     "mcp": "Serve the archive to an agent.",
+    "hook": "Answer a hook of an agent.",
     "config": "Show or check the configuration.",
     "demo": "Run the whole story on a bundled transcript.",
     "doctor": "Check this installation, its archive and its configuration.",

@@ -1,20 +1,29 @@
-"""`ctxf read --restore` without the command line's machinery.
+"""`ctxf read --restore` and `ctxf hook` without the command line's machinery.
 
 An agent starts this one command for every look-up, and importing click takes longer than all the rest of
 it. So its plain form is read by hand here. Whatever is not plain (help, a mistake, another option), and
-whatever fails, goes the long way, which says what there is to say.
+whatever fails, goes the long way, which says what there is to say. A hook is called before every tool
+that writes, and must not fail by a mistake in its words.
 """
 
 from collections.abc import Sequence
 from typing import Final
 
-__all__ = ["quick_read"]
+__all__ = ["quick_start"]
 
 _WITH_VALUE: Final = ("--id", "--lines", "--scope", "--archive")
 
 
-def quick_read(args: Sequence[str]) -> int | None:
+def quick_start(args: Sequence[str]) -> int | None:
     """Do it and give the exit status, or do nothing and give None."""
+    if args and args[0] == "hook" and not {"-h", "--help"} & {*args}:
+        from ctxf.hooks.run import main  # noqa: PLC0415
+
+        return main(args[1:])
+    return _quick_read(args)
+
+
+def _quick_read(args: Sequence[str]) -> int | None:
     options = _parse(args)
     if options is None:
         return None
