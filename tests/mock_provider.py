@@ -170,7 +170,12 @@ def _anthropic(answer: Say | Call, is_stream: bool) -> list[str]:
         whole = {"type": "text", "text": answer.text}
     else:
         reason = "tool_use"
-        block = {"type": "tool_use", "id": f"toolu_{abs(hash(str(answer))):x}", "name": answer.tool, "input": {}}
+        block = {
+            "type": "tool_use",
+            "id": f"toolu_{abs(hash(str(answer))):x}",
+            "name": answer.tool,
+            "input": {},
+        }
         delta = {"type": "input_json_delta", "partial_json": json.dumps(answer.arguments)}
         whole = {**block, "input": answer.arguments}
     if not is_stream:
@@ -235,7 +240,9 @@ def _gemini(answer: Say | Call, is_stream: bool) -> list[str]:
         part = {"functionCall": {"name": answer.tool, "args": answer.arguments}}
     data = json.dumps(
         {
-            "candidates": [{"content": {"role": "model", "parts": [part]}, "finishReason": "STOP", "index": 0}],
+            "candidates": [
+                {"content": {"role": "model", "parts": [part]}, "finishReason": "STOP", "index": 0}
+            ],
             "usageMetadata": {"promptTokenCount": 10, "candidatesTokenCount": 5, "totalTokenCount": 15},
         }
     )

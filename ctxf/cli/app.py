@@ -31,6 +31,7 @@ _COMMANDS: Final = {
     "export": "Pack a scope into a portable file.",
     "import": "Take over a package of `ctxf export`.",
     "guide": "Print the instruction that an agent needs.",
+    "setup": "Enter ctxf into the configuration of an agent.",
     "mcp": "Serve the archive to an agent.",
     "hook": "Answer a hook of an agent.",
     "config": "Show or check the configuration.",

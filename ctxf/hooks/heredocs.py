@@ -10,7 +10,9 @@ from typing import Final, NamedTuple
 
 __all__ = ["Heredoc", "find_heredocs"]
 
-_DELIMITER = re.compile(r"<<(-?)[ \t]*(?:'([^'\n]+)'|\"([^\"\\$`\n]+)\"|([A-Za-z0-9_.:/+=@%^-]+))(?=[\s;&|()<>]|\Z)")
+_DELIMITER = re.compile(
+    r"<<(-?)[ \t]*(?:'([^'\n]+)'|\"([^\"\\$`\n]+)\"|([A-Za-z0-9_.:/+=@%^-]+))(?=[\s;&|()<>]|\Z)"
+)
 _WORD_ENDS: Final = " \t\n;&|()<>"
 _QUOTED = re.compile(r"'[^']*+'|\"(?:[^\"\\`$]|\\.|\$(?:\w|\{\w+\}|(?![\w('\"{])))*+\"", re.DOTALL)
 _VARIABLE = re.compile(r"\$(?:\w|\{\w+\}|(?![\w('\"{]))")

@@ -100,7 +100,9 @@ def _start(
     recovery = Recovery(_read_command(loaded, options), read_tools=(READ_TOOLS[client],))
     if source == "resume":  # the whole guidance is in the conversation already
         phrase = recovery_phrases(scope, recovery)[0]
-        text = f"ctxf: the scope of this session is {scope}. `{phrase} ID --restore` reads a folded text back.\n"
+        text = (
+            f"ctxf: the scope of this session is {scope}. `{phrase} ID --restore` reads a folded text back.\n"
+        )
     else:
         text = guidance(scope, recovery)
     return context_answer(name, text)

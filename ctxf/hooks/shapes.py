@@ -4,10 +4,12 @@ None of these answers grants anything. Codex takes a changed input only with the
 says that the hook has no objection: its own approval and sandbox come after it and hold as before.
 """
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from ctxf.hooks.guard import Verdict
 from ctxf.sessions import CLAUDE_CODE, CODEX, GEMINI
+
+if TYPE_CHECKING:
+    from ctxf.hooks.guard import Verdict
 
 __all__ = ["CLIENTS", "READ_TOOLS", "START_EVENTS", "TOOL_EVENTS", "context_answer", "verdict_answer"]
 
@@ -29,7 +31,7 @@ def context_answer(event: str, context: str) -> dict[str, Any]:
     return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": context}}
 
 
-def verdict_answer(client: str, event: str, verdict: Verdict) -> dict[str, Any] | None:
+def verdict_answer(client: str, event: str, verdict: "Verdict") -> dict[str, Any] | None:
     """The answer to a tool about to run; None where there is nothing to say."""
     if verdict.denial:
         if client == GEMINI:

@@ -64,7 +64,9 @@ def find_matches(query: Query) -> Matches:
             timer.cancel()
             process.kill()
     if status < 0 and not has_more:
-        problem = f"the search took more than {SECONDS:.0f} s and was ended; narrow it with id or a simpler pattern"
+        problem = (
+            f"the search took more than {SECONDS:.0f} s and was ended; narrow it with id or a simpler pattern"
+        )
         return Matches(lines, True, problem)
     if status > _NOTHING and not problem:
         problem = f"the search failed with status {status}"

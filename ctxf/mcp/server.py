@@ -45,7 +45,9 @@ _Restore = Annotated[
 ]
 _Lines = Annotated[str | None, Field(description="Only these lines, counted from 1: A:B, A:, :B or A.")]
 _FromByte = Annotated[int, Field(description="Skip bytes of the first line, when a note says so.")]
-_Scope = Annotated[str, Field(description="The scope that the guidance at the start of the conversation names.")]
+_Scope = Annotated[
+    str, Field(description="The scope that the guidance at the start of the conversation names.")
+]
 _Pattern = Annotated[str, Field(description="A regular expression, or a fixed text with fixed=true.")]
 _OneId = Annotated[str | None, Field(description="Search this text only.")]
 _Context = Annotated[int, Field(description="Show so many lines around each match.")]

@@ -40,7 +40,5 @@ def command(*, common: CommonOptions) -> int:
     gc.enable()
     gc.freeze()
     with Archive.open(settings.archive) as archive:
-        serve(
-            build_server(archive, version=__version__, scope=common.scope, default_scope=settings.scope)
-        )
+        serve(build_server(archive, version=__version__, scope=common.scope, default_scope=settings.scope))
     return Status.DONE
