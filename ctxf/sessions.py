@@ -13,7 +13,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from ctxf.archive.location import data_directory, make_directories, new_file
 from ctxf.errors import SecretError
 
 __all__ = ["CLAUDE_CODE", "CODEX", "GEMINI", "install_secret", "read_secret", "secret_path", "session_scope"]
@@ -41,6 +40,8 @@ def secret_path(environ: Mapping[str, str]) -> Path:
 
     Raises ArchiveError where there is no home directory.
     """
+    from ctxf.archive.location import data_directory  # noqa: PLC0415 - most hooks need only the names above
+
     return data_directory(environ) / _FILE_NAME
 
 
@@ -52,6 +53,8 @@ def install_secret(path: Path) -> bytes:
     secret = read_secret(path)
     if secret is not None:
         return secret
+    from ctxf.archive.location import make_directories, new_file  # noqa: PLC0415
+
     try:
         make_directories(path.parent)
         with new_file(path) as temporary, open(temporary, "wb") as file:

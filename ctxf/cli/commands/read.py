@@ -5,7 +5,7 @@ import click
 from ctxf.archive import Archive, Entry
 from ctxf.cli.common import CommonOptions
 from ctxf.cli.edge import common_options
-from ctxf.cli.lines import count_lines, parse_lines
+from ctxf.lines import count_lines, parse_lines
 from ctxf.cli.pipes import Output
 from ctxf.cli.status import Status
 from ctxf.cli.terminal import count, escape, say

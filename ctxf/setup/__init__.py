@@ -1,0 +1,1 @@
+"""What is entered into the clients' configurations, as pure edits of their text: nothing here touches a file."""
