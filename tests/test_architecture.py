@@ -20,6 +20,7 @@ LAYERS = (
     ("requests",),
     ("config",),
     ("gateway",),
+    ("integrations",),
     ("cli",),
     ("__main__",),
 )
@@ -32,6 +33,7 @@ ALONE = {
     "platformdirs": "archive.location",
     "httpcore2": "gateway",
     "uvicorn": "gateway.server",
+    "litellm": "integrations.litellm",
 }
 
 

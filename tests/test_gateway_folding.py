@@ -56,7 +56,7 @@ def folding_gateway(
 # One conversation in four wire formats: texts that the user and the model say in turn.
 
 
-def _anthropic(texts: list[str]) -> dict[str, Any]:
+def anthropic_body(texts: list[str]) -> dict[str, Any]:
     roles = ("user", "assistant")
     messages = [
         {"role": roles[number % 2], "content": [{"type": "text", "text": text}]}
@@ -66,14 +66,14 @@ def _anthropic(texts: list[str]) -> dict[str, Any]:
     return {"model": "m", "system": "Be brief.", "tools": tools, "messages": messages}
 
 
-def _chat(texts: list[str]) -> dict[str, Any]:
+def chat_body(texts: list[str]) -> dict[str, Any]:
     roles = ("user", "assistant")
     messages = [{"role": roles[number % 2], "content": text} for number, text in enumerate(texts)]
     tools = [{"type": "function", "function": {"name": "bash", "parameters": {}}}]
     return {"model": "m", "messages": [{"role": "system", "content": "Be brief."}, *messages], "tools": tools}
 
 
-def _responses(texts: list[str]) -> dict[str, Any]:
+def responses_body(texts: list[str]) -> dict[str, Any]:
     kinds = (("user", "input_text"), ("assistant", "output_text"))
     items = []
     for number, text in enumerate(texts):
@@ -83,7 +83,7 @@ def _responses(texts: list[str]) -> dict[str, Any]:
     return {"model": "m", "instructions": "Be brief.", "tools": tools, "input": items, "store": False}
 
 
-def _gemini(texts: list[str]) -> dict[str, Any]:
+def gemini_body(texts: list[str]) -> dict[str, Any]:
     roles = ("user", "model")
     contents = [{"role": roles[number % 2], "parts": [{"text": text}]} for number, text in enumerate(texts)]
     tools = [{"functionDeclarations": [{"name": "run_shell_command"}]}]
@@ -91,21 +91,36 @@ def _gemini(texts: list[str]) -> dict[str, Any]:
     return {"systemInstruction": system, "contents": contents, "tools": tools}
 
 
+def _codex_body(texts: list[str]) -> dict[str, Any]:
+    """As Codex 0.171 asks its newest models: tools and instructions among the items."""
+    tree = responses_body(texts)
+    del tree["tools"]
+    system = [{"type": "input_text", "text": tree.pop("instructions")}]
+    exec_tool = {"type": "custom", "name": "exec", "description": "Run JavaScript code"}
+    tools = [{"type": "namespace", "name": "functions", "tools": [exec_tool]}]
+    head = [
+        {"type": "additional_tools", "role": "developer", "tools": tools},
+        {"type": "message", "role": "developer", "content": system},
+    ]
+    return {**tree, "input": head + tree["input"]}
+
+
 def _counted(texts: list[str]) -> dict[str, Any]:
-    return {"generateContentRequest": {"model": "models/g", **_gemini(texts)}}
+    return {"generateContentRequest": {"model": "models/g", **gemini_body(texts)}}
 
 
 Build = Callable[[list[str]], dict[str, Any]]
 ENDPOINTS: list[tuple[bytes, Build]] = [
-    (b"/anthropic/v1/messages?beta=true", _anthropic),
-    (b"/anthropic/v1/messages/count_tokens?beta=true", _anthropic),
-    (b"/openai/v1/chat/completions", _chat),
-    (b"/openai/v1/responses", _responses),
-    (b"/openai/v1/responses/compact", _responses),
-    (b"/openai/v1/responses/input_tokens", _responses),
-    (b"/gemini/v1beta/models/g:generateContent", _gemini),
-    (b"/gemini/v1beta/models/g:streamGenerateContent?alt=sse", _gemini),
-    (b"/gemini/v1beta/models/g:countTokens", _gemini),
+    (b"/anthropic/v1/messages?beta=true", anthropic_body),
+    (b"/anthropic/v1/messages/count_tokens?beta=true", anthropic_body),
+    (b"/openai/v1/chat/completions", chat_body),
+    (b"/openai/v1/responses", responses_body),
+    (b"/openai/v1/responses", _codex_body),
+    (b"/openai/v1/responses/compact", responses_body),
+    (b"/openai/v1/responses/input_tokens", responses_body),
+    (b"/gemini/v1beta/models/g:generateContent", gemini_body),
+    (b"/gemini/v1beta/models/g:streamGenerateContent?alt=sse", gemini_body),
+    (b"/gemini/v1beta/models/g:countTokens", gemini_body),
     (b"/gemini/v1beta/models/g:countTokens", _counted),
 ]
 TURNS = ["Look at the log.", BLOCK, "And now?", "Nothing more.", "Sure?", "Quite.", "Fine."]
@@ -155,7 +170,7 @@ def test_encoded_bodies_fold_too(tmp_path: Path, encoding: bytes) -> None:
     target = b"/openai/v1/responses"
     plain = compress(b'{"model": "m", "input": "no tools, no markers"}')
     with provider(echo) as upstream, folding_gateway(tmp_path / "archive.db", upstream) as running:
-        running.send(target, compress(_encoded(_responses(TURNS))), headers)
+        running.send(target, compress(_encoded(responses_body(TURNS))), headers)
         running.send(target, plain, headers)
         folded, unchanged = upstream.requests
         assert FOLDED in json.loads(folded.body)["input"][1]["content"][0]["text"]
@@ -165,7 +180,7 @@ def test_encoded_bodies_fold_too(tmp_path: Path, encoding: bytes) -> None:
 
 
 def _with(**more: object) -> bytes:
-    return _encoded({**_responses(TURNS), **more})
+    return _encoded({**responses_body(TURNS), **more})
 
 
 UNTOUCHED: list[tuple[bytes, bytes, Pairs]] = [
@@ -184,9 +199,9 @@ UNTOUCHED: list[tuple[bytes, bytes, Pairs]] = [
     (b"/openai/v1/files", _with(), SESSION),
     (b"/openai/v1/responses/resp_1/cancel", _with(), SESSION),
     (b"/openai/v1/batches", _with(), SESSION),
-    (b"/anthropic/v1/messages/batches", _encoded({"requests": [{"params": _anthropic(TURNS)}]}), SESSION),
-    (b"/gemini/v1beta/models/g:embedContent", _encoded(_gemini(TURNS)), SESSION),
-    (b"/gemini/v1beta/cachedContents", _encoded(_gemini(TURNS)), SESSION),
+    (b"/anthropic/v1/messages/batches", _encoded({"requests": [{"params": anthropic_body(TURNS)}]}), SESSION),
+    (b"/gemini/v1beta/models/g:embedContent", _encoded(gemini_body(TURNS)), SESSION),
+    (b"/gemini/v1beta/cachedContents", _encoded(gemini_body(TURNS)), SESSION),
 ]
 
 
@@ -198,7 +213,7 @@ def test_what_is_not_to_be_touched(tmp_path: Path, target: bytes, body: bytes, h
 
 
 def test_folding_switched_off(tmp_path: Path) -> None:
-    body = _encoded(_anthropic(TURNS))
+    body = _encoded(anthropic_body(TURNS))
     with (
         provider(echo) as upstream,
         folding_gateway(tmp_path / "archive.db", upstream, Settings(enabled=False)) as running,
@@ -219,7 +234,7 @@ def test_an_archive_in_trouble_lets_the_original_pass(tmp_path: Path, trouble: s
             path.touch()
             connection = stack.enter_context(contextlib.closing(sqlite3.connect(path)))
             connection.execute("BEGIN EXCLUSIVE")
-        body = _encoded(_anthropic(TURNS))
+        body = _encoded(anthropic_body(TURNS))
         settings = Settings(gateway_timeout_ms=500)
         upstream = stack.enter_context(provider(echo))
         with folding_gateway(path, upstream, settings) as running:
@@ -236,15 +251,15 @@ def test_a_full_session_keeps_its_blocks(tmp_path: Path) -> None:
         provider(echo) as upstream,
         folding_gateway(tmp_path / "archive.db", upstream, settings) as running,
     ):
-        running.send(b"/anthropic/v1/messages", _encoded(_anthropic(TURNS)), SESSION)
-        assert json.loads(upstream.requests[0].body)["messages"] == _anthropic(TURNS)["messages"]
+        running.send(b"/anthropic/v1/messages", _encoded(anthropic_body(TURNS)), SESSION)
+        assert json.loads(upstream.requests[0].body)["messages"] == anthropic_body(TURNS)["messages"]
 
 
 def test_each_session_has_a_scope_of_its_own(tmp_path: Path) -> None:
     with provider(echo) as upstream, folding_gateway(tmp_path / "archive.db", upstream) as running:
         for session in (b"one", b"two"):
             headers = [(b"X-Claude-Code-Session-Id", session)]
-            running.send(b"/anthropic/v1/messages", _encoded(_anthropic(TURNS)), headers)
+            running.send(b"/anthropic/v1/messages", _encoded(anthropic_body(TURNS)), headers)
     scopes = [session_scope(SECRET, CLAUDE_CODE, session) for session in ("one", "two")]
     for request, scope in zip(upstream.requests, scopes, strict=True):
         assert f"--scope {scope} --id" in request.body.decode()
@@ -260,14 +275,14 @@ def test_one_scope_for_all(tmp_path: Path) -> None:
         provider(echo) as upstream,
         folding_gateway(tmp_path / "archive.db", upstream, scope="team") as running,
     ):
-        running.send(b"/anthropic/v1/messages", _encoded(_anthropic(TURNS)), SESSION)
+        running.send(b"/anthropic/v1/messages", _encoded(anthropic_body(TURNS)), SESSION)
         assert "--scope team --id" in upstream.requests[0].body.decode()
 
 
 def test_the_header_for_programs(tmp_path: Path) -> None:
     headers: Pairs = [(b"X-Ctxf-Session", b"job-7"), *SESSION]
     with provider(echo) as upstream, folding_gateway(tmp_path / "archive.db", upstream) as running:
-        running.send(b"/anthropic/v1/messages", _encoded(_anthropic(TURNS)), headers)
+        running.send(b"/anthropic/v1/messages", _encoded(anthropic_body(TURNS)), headers)
         (request,) = upstream.requests
         assert session_scope(SECRET, "gateway", "job-7") in request.body.decode()
         assert request.all(b"x-ctxf-session") == []
@@ -318,7 +333,12 @@ def test_sessions(protocol: Protocol, headers: Pairs, tree: object, session: Ses
 
 @pytest.mark.parametrize(
     ("protocol", "build"),
-    [("anthropic", _anthropic), ("chat", _chat), ("responses", _responses), ("gemini", _gemini)],
+    [
+        ("anthropic", anthropic_body),
+        ("chat", chat_body),
+        ("responses", responses_body),
+        ("gemini", gemini_body),
+    ],
 )
 def test_a_session_by_its_opening(protocol: Protocol, build: Build) -> None:
     """It stays as the conversation grows; other openings and other users have others."""

@@ -86,11 +86,11 @@ def _fold(options: Mapping[str, str]) -> int | None:
 def _read(options: Mapping[str, str]) -> int | None:
     from ctxf.archive import Archive  # noqa: PLC0415 - only for this command
     from ctxf.cli.common import CommonOptions  # noqa: PLC0415
-    from ctxf.lines import count_lines, parse_lines  # noqa: PLC0415
     from ctxf.cli.outcome import exit_status  # noqa: PLC0415
     from ctxf.cli.pipes import Output  # noqa: PLC0415
     from ctxf.cli.status import Status  # noqa: PLC0415
     from ctxf.errors import CtxfError  # noqa: PLC0415
+    from ctxf.lines import count_lines, parse_lines  # noqa: PLC0415
 
     common = CommonOptions(options.get("--archive"), options.get("--scope"), None, quiet=False, verbose=False)
     window = parse_lines(options["--lines"]) if "--lines" in options else None

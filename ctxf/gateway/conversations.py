@@ -16,7 +16,7 @@ from ctxf.requests import Memo, RequestPolicy, fold_request
 from ctxf.requests.spelling import may_hold_marker
 from ctxf.sessions import session_scope
 
-__all__ = ["ConversationFolder", "agent_recovery"]
+__all__ = ["ConversationFolder", "agent_recovery", "request_policy"]
 
 # Over these the body cannot change: they are signatures or digests of it.
 _SEALS: Final = (b"content-digest", b"content-md5", b"digest", b"signature", b"x-amz-content-sha256")
@@ -29,6 +29,17 @@ def agent_recovery(settings: Settings, command: str) -> Recovery:
         AGENT_RECOVERY,
         command=settings.recovery_command or command,
         shell_tools=(*named, *AGENT_RECOVERY.shell_tools),
+    )
+
+
+def request_policy(settings: Settings, recovery: Recovery, scope: str) -> RequestPolicy:
+    """What the settings ask for in a scope."""
+    return RequestPolicy(
+        delay_requests=settings.delay_requests,
+        min_savings_tokens=settings.min_savings_tokens,
+        recovery=recovery,
+        append_guidance=True,
+        capacity=settings.max_session_bytes if is_conversation_scope(scope) else None,
     )
 
 
@@ -72,7 +83,8 @@ class ConversationFolder:
         session = scope_fingerprint(scope)
         if not may_hold_marker(body) and b'"tools"' not in body:
             return Outcome(None, "nothing to fold", session, scope)
-        result = fold_request(body, job.protocol, self._archive, scope, self._policy(scope), self._memo)
+        policy = request_policy(self._settings, self._recovery, scope)
+        result = fold_request(body, job.protocol, self._archive, scope, policy, self._memo)
         if result.failure is not None:
             return Outcome(None, f"passed: {type(result.failure).__name__}", session, scope)
         blocks = tuple(Block(fold.label, fold.id, fold.size, fold.tokens_saved) for fold in result.folds)
@@ -88,15 +100,6 @@ class ConversationFolder:
             return self._scope
         session = find_session(job.protocol, job.headers, body)
         return None if session is None else session_scope(self._secret, session.client, session.id)
-
-    def _policy(self, scope: str) -> RequestPolicy:
-        return RequestPolicy(
-            delay_requests=self._settings.delay_requests,
-            min_savings_tokens=self._settings.min_savings_tokens,
-            recovery=self._recovery,
-            append_guidance=True,
-            capacity=self._settings.max_session_bytes if is_conversation_scope(scope) else None,
-        )
 
 
 def _is_sealed(headers: Headers) -> bool:

@@ -15,7 +15,7 @@ from ctxf.gateway.routes import Protocol
 from ctxf.gateway.wire import Headers, first
 from ctxf.sessions import CLAUDE_CODE, CODEX
 
-__all__ = ["Session", "find_session"]
+__all__ = ["Session", "find_session", "find_session_in"]
 
 # For sessions that only a gateway sees; never a client's name.
 _GATEWAY: Final = "gateway"
@@ -39,14 +39,25 @@ class Session(NamedTuple):
 
 def find_session(protocol: Protocol, headers: Headers, body: bytes) -> Session | None:
     """The session of a request; None for a body that is no request, or says nothing at all."""
-    for name, client in _HEADERS:
-        if value := first(headers, name):
-            return Session(client, value.decode("latin-1"))
+    if session := _by_header(headers):
+        return session
     try:
         tree = json.loads(body)
     except (ValueError, RecursionError):
         return None
-    return _by_key(protocol, tree) or _by_opening(protocol, headers, tree) if isinstance(tree, dict) else None
+    return find_session_in(protocol, headers, tree) if isinstance(tree, dict) else None
+
+
+def find_session_in(protocol: Protocol, headers: Headers, tree: dict[str, Any]) -> Session | None:
+    """The same for a body that is parsed already."""
+    return _by_header(headers) or _by_key(protocol, tree) or _by_opening(protocol, headers, tree)
+
+
+def _by_header(headers: Headers) -> Session | None:
+    for name, client in _HEADERS:
+        if value := first(headers, name):
+            return Session(client, value.decode("latin-1"))
+    return None
 
 
 def _by_key(protocol: Protocol, tree: dict[str, Any]) -> Session | None:
