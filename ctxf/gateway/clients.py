@@ -43,6 +43,9 @@ def launch(command: Sequence[str], origin: str, environ: Mapping[str, str]) -> L
     changed = dict(environ)
     for provider, name in _URL_VARIABLES.items():
         changed[name] = origin + _PATHS[provider]
+    if environ.get("GEMINI_API_KEY"):
+        # With an address in its environment Gemini CLI would else want a way to sign in that it then refuses.
+        changed.setdefault("GEMINI_DEFAULT_AUTH_TYPE", "gemini-api-key")
     _keep_from_proxies(changed)
     if _client_of(program) == "codex":
         arguments = [*_codex_options(f"{origin}{_PATHS['openai']}", environ), *arguments]

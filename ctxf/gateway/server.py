@@ -25,8 +25,8 @@ def listen(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         listening = socket.create_server((host, port), family=family, backlog=_BACKLOG)
-        # Connections inherit it. asyncio would set it, but does not take them for TCP: the socket does not say
-        # so itself. Without it every event waits for the acknowledgement of the one before, 40 ms.
+        # Connections inherit it. asyncio would set it, but does not take them for TCP: the socket does not
+        # say so. Without it every event waits for the acknowledgement of the one before, 40 ms.
         listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         return listening
     except OSError as error:
