@@ -16,7 +16,7 @@ from ctxf.gateway.guard import Guard
 from ctxf.gateway.pages import Pages, ReadBody
 from ctxf.gateway.server import in_background, listen
 from ctxf.gateway.stats import Stats
-from ctxf.gateway.upstream import Upstreams, parse_base
+from ctxf.gateway.upstream import Base, Upstreams, parse_base
 
 TIMEOUT: Final = 60.0  # generous: the machine may be busy; no test asserts a time
 Pairs = list[tuple[bytes, bytes]]
@@ -268,13 +268,14 @@ def gateway(
     read: ReadBody = no_bodies,
     base_path: str = "",
     workers: int = 4,
+    chatgpt: Base | None = None,
 ) -> Iterator[Running]:
     """A gateway whose three providers are all at `port`."""
     base = parse_base("a test", f"http://127.0.0.1:{port}{base_path}")
     guard = Guard(token, host)
     stats = Stats()
     app = Gateway(
-        Upstreams({"anthropic": base, "openai": base, "gemini": base}),
+        Upstreams({"anthropic": base, "openai": base, "gemini": base, "chatgpt": chatgpt or base}),
         FoldEdge(fold, timeout, workers),
         guard,
         stats,

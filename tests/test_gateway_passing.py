@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ctxf.gateway.folding import FoldJob, Outcome
+from ctxf.gateway.upstream import parse_base
 from tests.gateway_kit import Pairs, Received, Wire, echo, gateway, provider, request_bytes
 
 SSE = [
@@ -79,6 +80,18 @@ def test_request_headers_arrive_but_those_of_the_connection() -> None:
             (b"accept-encoding", b"br, zstd"),
             (b"content-length", b"2"),
         ]
+
+
+def test_who_signed_in_with_chatgpt_goes_to_its_address() -> None:
+    account = (b"ChatGPT-Account-Id", b"acct-1")
+    with provider(echo) as upstream:
+        base = parse_base("a test", f"http://127.0.0.1:{upstream.port}/backend-api/codex")
+        with gateway(upstream.port, base_path="/v1", chatgpt=base) as running:
+            running.send(b"/openai/v1/responses", b"{}", [account])
+            running.send(b"/openai/v1/responses", b"{}")
+            running.send(b"/anthropic/v1/messages", b"{}", [account])
+        targets = [request.target for request in upstream.requests]
+    assert targets == [b"/backend-api/codex/responses", b"/v1/responses", b"/v1/v1/messages"]
 
 
 @pytest.mark.parametrize("method", [b"GET", b"DELETE", b"POST", b"OPTIONS", b"PATCH"])

@@ -29,8 +29,13 @@ def require_gateway() -> None:
 
 
 def own_command() -> str:
-    """The `ctxf` command as somebody has to type it who has our PATH."""
-    if shutil.which("ctxf"):
+    """The `ctxf` command as an agent's shell finds it.
+
+    Codex's is a login shell, which forgets our PATH: only where `ctxf` stands in a common place is its name
+    enough, and not in a virtual environment.
+    """
+    common = (os.defpath, "/usr/local/bin", "/opt/homebrew/bin", os.path.expanduser("~/.local/bin"))
+    if shutil.which("ctxf", path=os.pathsep.join(common)):
         return "ctxf"
     beside = Path(sys.executable).with_name("ctxf")
     return shlex.quote(str(beside)) if beside.exists() else f"{shlex.quote(sys.executable)} -m ctxf"

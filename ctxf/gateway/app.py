@@ -25,6 +25,7 @@ from ctxf.gateway.wire import (
     Receive,
     Scope,
     Send,
+    Upstream,
     error_body,
     first,
     forwarded,
@@ -173,7 +174,7 @@ class Gateway:
         route = request.route
         try:
             async with self._upstreams.send(
-                route.provider, request.method, route.target, headers, content
+                _upstream(route, headers), request.method, route.target, headers, content
             ) as answer:
                 exchange.status = answer.status
                 await send(_start(answer.status, forwarded(answer.headers)))
@@ -221,6 +222,12 @@ class _Inbox:
         await self._has_ended.wait()
         while (await self._receive())["type"] != "http.disconnect":
             pass
+
+
+def _upstream(route: Route, headers: Headers) -> Upstream:
+    """Codex names its account where it signed in with ChatGPT; its token is no key for the API."""
+    is_chatgpt = route.provider == "openai" and has(headers, b"chatgpt-account-id")
+    return "chatgpt" if is_chatgpt else route.provider
 
 
 def _length(headers: Headers) -> int | None:

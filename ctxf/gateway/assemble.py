@@ -13,7 +13,7 @@ from ctxf.gateway.guard import Guard
 from ctxf.gateway.pages import Pages
 from ctxf.gateway.stats import Exchange, Stats
 from ctxf.gateway.upstream import DEFAULT_BASES, Upstreams, parse_base
-from ctxf.gateway.wire import Provider
+from ctxf.gateway.wire import Provider, Upstream
 
 __all__ = ["DEFAULT_MAX_BODY_BYTES", "Assembled", "assemble"]
 
@@ -49,8 +49,8 @@ def assemble(
     ConfigError.
     """
     bases = {
-        provider: parse_base(f"{provider} URL", urls.get(provider) or default)
-        for provider, default in DEFAULT_BASES.items()
+        upstream: parse_base(f"{upstream} URL", _named(upstream, urls) or default)
+        for upstream, default in DEFAULT_BASES.items()
     }
     folder = ConversationFolder(
         archive,
@@ -72,3 +72,8 @@ def assemble(
         max_body_bytes=max_body_bytes,
     )
     return Assembled(gateway, stats, guard)
+
+
+def _named(upstream: Upstream, urls: Mapping[Provider, str | None]) -> str | None:
+    """Who names an address for OpenAI means all of its requests."""
+    return urls.get("openai" if upstream == "chatgpt" else upstream)

@@ -13,13 +13,14 @@ from urllib.parse import urlsplit
 import httpcore2
 
 from ctxf.errors import ConfigError
-from ctxf.gateway.wire import Headers, Provider, without
+from ctxf.gateway.wire import Headers, Upstream, without
 
 __all__ = ["DEFAULT_BASES", "UPSTREAM_ERRORS", "Answer", "Base", "Upstreams", "parse_base"]
 
-DEFAULT_BASES: Final[Mapping[Provider, str]] = {
+DEFAULT_BASES: Final[Mapping[Upstream, str]] = {
     "anthropic": "https://api.anthropic.com",
     "openai": "https://api.openai.com/v1",
+    "chatgpt": "https://chatgpt.com/backend-api/codex",
     "gemini": "https://generativelanguage.googleapis.com",
 }
 
@@ -86,7 +87,7 @@ def parse_base(where: str, text: str) -> Base:
 class Upstreams:
     """Connections to the providers, kept open for a while. Bound to the event loop that first uses it."""
 
-    def __init__(self, bases: Mapping[Provider, Base]) -> None:
+    def __init__(self, bases: Mapping[Upstream, Base]) -> None:
         self._bases = dict(bases)
         encrypted = any(base.scheme == b"https" for base in self._bases.values())
         self._pool = httpcore2.AsyncConnectionPool(
@@ -102,7 +103,7 @@ class Upstreams:
     @asynccontextmanager
     async def send(
         self,
-        provider: Provider,
+        upstream: Upstream,
         method: str,
         target: bytes,
         headers: Headers,
@@ -113,7 +114,7 @@ class Upstreams:
         `headers` frame the content: a Content-Length, or a Transfer-Encoding, or no content. Raises
         UPSTREAM_ERRORS.
         """
-        base = self._bases[provider]
+        base = self._bases[upstream]
         request = httpcore2.Request(
             method,
             base.url(target),

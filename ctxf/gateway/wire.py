@@ -12,6 +12,7 @@ __all__ = [
     "Receive",
     "Scope",
     "Send",
+    "Upstream",
     "error_body",
     "first",
     "forwarded",
@@ -28,6 +29,8 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 
 Provider = Literal["anthropic", "openai", "gemini"]
+Upstream = Literal[Provider, "chatgpt"]
+"""A provider by its address: OpenAI has another one for who signed in with ChatGPT instead of a key."""
 
 # RFC 9110 §7.6.1: they are about one connection. `trailer` among them, since neither h11's client nor ASGI
 # servers hand trailers on; `expect`, since the answer 100 comes from this end.

@@ -4,7 +4,7 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
@@ -75,9 +75,11 @@ def command(*, common: CommonOptions, agent: str, args: tuple[str, ...]) -> int:
     environ = dict(os.environ)
     if settings.archive is not None:
         environ["CTXF_ARCHIVE"] = os.path.abspath(settings.archive)
-    _add_own_directory(environ)
-    with server.in_background(assembled.gateway, server.listen(_HOST, 0)) as port:
-        status = _run(launch((agent, *args), f"http://{_HOST}:{port}", environ))
+    with (
+        tempfile.TemporaryDirectory(prefix="ctxf-run-") as folder,
+        server.in_background(assembled.gateway, server.listen(_HOST, 0)) as port,
+    ):
+        status = _run(launch((agent, *args), f"http://{_HOST}:{port}", environ, Path(folder)))
     if not common.quiet:
         say(summary(assembled.stats) if assembled.stats.requests else _unused(agent))
     return status
@@ -88,14 +90,6 @@ def _unused(agent: str) -> str:
         f"no request of {agent} came through the gateway; if it had something to send, its own settings "
         "name another address"
     )
-
-
-def _add_own_directory(environ: dict[str, str]) -> None:
-    """Let the agent's shell find `ctxf`, where this one was called by its path."""
-    if shutil.which("ctxf") is None:
-        environ["PATH"] = os.pathsep.join(
-            part for part in (environ.get("PATH"), str(Path(sys.executable).parent)) if part
-        )
 
 
 def _run(launch: "Launch") -> int:
