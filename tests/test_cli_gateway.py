@@ -286,10 +286,10 @@ def test_an_interrupt_from_the_terminal_leaves_the_agent_alone(cli: Cli) -> None
     assert said.startswith(b"ctxf: no request of ./asks")
 
 
-def test_where_clients_are_sent(tmp_path: Path) -> None:
+def test_where_clients_are_sent() -> None:
     before = {"PATH": "/bin", "NO_PROXY": "corp.example", "ANTHROPIC_BASE_URL": "https://corp.example/a"}
     assert current_urls(before) == {"anthropic": "https://corp.example/a", "openai": None, "gemini": None}
-    started = launch(("claude", "-p", "hi"), "http://127.0.0.1:1", before, tmp_path)
+    started = launch(("claude", "-p", "hi"), "http://127.0.0.1:1", before)
     assert started.command == ("claude", "-p", "hi")
     assert started.environ == {
         "PATH": "/bin",
@@ -299,27 +299,15 @@ def test_where_clients_are_sent(tmp_path: Path) -> None:
         "NO_PROXY": "corp.example,127.0.0.1,localhost",
         "no_proxy": "127.0.0.1,localhost",
     }
-    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(
     ("environ", "login"),
     [({"OPENAI_API_KEY": "sk"}, 'env_key = "OPENAI_API_KEY"'), ({}, "requires_openai_auth = true")],
 )
-def test_codex_is_told_by_options(tmp_path: Path, environ: dict[str, str], login: str) -> None:
-    command = launch(("/opt/bin/codex", "exec", "-c", "x=1"), "http://127.0.0.1:1", environ, tmp_path).command
+def test_codex_is_told_by_options(environ: dict[str, str], login: str) -> None:
+    command = launch(("/opt/bin/codex", "exec", "-c", "x=1"), "http://127.0.0.1:1", environ).command
     assert command[:4] == ("/opt/bin/codex", "-c", 'model_provider="ctxf"', "-c")
     assert command[5:] == ("exec", "-c", "x=1")
     assert login in command[4]
     assert 'base_url = "http://127.0.0.1:1/openai/v1"' in command[4]
-
-
-def test_gemini_with_a_key_signs_in_with_it(tmp_path: Path) -> None:
-    name = "GEMINI_CLI_SYSTEM_DEFAULTS_PATH"
-    told = launch(("gemini",), "http://127.0.0.1:1", {"GEMINI_API_KEY": "k"}, tmp_path).environ
-    settings = json.loads(Path(told[name]).read_text())
-    assert settings == {"security": {"auth": {"selectedType": "gemini-api-key"}}}
-    for environ in ({}, {"GEMINI_API_KEY": "k", name: "/mine"}):
-        assert launch(("gemini",), "http://127.0.0.1:1", environ, tmp_path).environ.get(name) == environ.get(
-            name
-        )

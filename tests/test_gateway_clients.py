@@ -156,7 +156,10 @@ def test_codex(home: Home, model: str) -> None:
 def test_gemini_cli(home: Home) -> None:
     """In one process: a session that is resumed has no markers, Gemini CLI writes down no HTML comments."""
     gemini = find_client("gemini")
-    write(home.home / ".gemini" / "GEMINI.md", b"Be brief.\n")
+    # What its dialog writes when a key is chosen; without that it takes no address from its environment.
+    write(
+        home.home / ".gemini" / "settings.json", b'{"security": {"auth": {"selectedType": "gemini-api-key"}}}'
+    )
     shell = "run_shell_command"
     steps: list[Step] = [
         Call(shell, {"command": "true"}, said=BLOCK),

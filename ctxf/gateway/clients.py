@@ -3,7 +3,7 @@
 import json
 import os
 from collections.abc import Mapping, Sequence
-from pathlib import Path, PurePath
+from pathlib import PurePath
 from typing import Final, NamedTuple
 
 from ctxf.gateway.wire import Provider
@@ -20,13 +20,6 @@ _PATHS: Final[Mapping[Provider, str]] = {
     "openai": "/openai/v1",
     "gemini": "/gemini",
 }
-_GEMINI_DEFAULTS: Final = "GEMINI_CLI_SYSTEM_DEFAULTS_PATH"
-_GEMINI_PLACES: Final = (
-    "/etc/gemini-cli",
-    "/Library/Application Support/GeminiCli",
-    "C:/ProgramData/gemini-cli",
-)
-_GEMINI_BY_KEY: Final = {"security": {"auth": {"selectedType": "gemini-api-key"}}}
 
 
 class Launch(NamedTuple):
@@ -41,24 +34,18 @@ def current_urls(environ: Mapping[str, str]) -> dict[Provider, str | None]:
     return {provider: environ.get(name) or None for provider, name in _URL_VARIABLES.items()}
 
 
-def launch(command: Sequence[str], origin: str, environ: Mapping[str, str], folder: Path) -> Launch:
+def launch(command: Sequence[str], origin: str, environ: Mapping[str, str]) -> Launch:
     """The command with the environment, and for Codex the options, that send it to the gateway at `origin`.
 
-    `origin` is as in `http://127.0.0.1:8788`. `folder` is a temporary one, for as long as the client runs;
-    nothing is written anywhere else.
+    `origin` is as in `http://127.0.0.1:8788`. Nothing is written anywhere.
     """
     program, *arguments = command
     changed = dict(environ)
     for provider, name in _URL_VARIABLES.items():
         changed[name] = origin + _PATHS[provider]
     _keep_from_proxies(changed)
-    client = _client_of(program)
-    if client == "codex":
+    if _client_of(program) == "codex":
         arguments = [*_codex_options(f"{origin}{_PATHS['openai']}", environ), *arguments]
-    elif client == "gemini" and _needs_gemini_default(environ):
-        defaults = folder / "system-defaults.json"
-        defaults.write_text(json.dumps(_GEMINI_BY_KEY))
-        changed[_GEMINI_DEFAULTS] = str(defaults)
     return Launch((program, *arguments), changed)
 
 
@@ -79,17 +66,6 @@ def _codex_options(url: str, environ: Mapping[str, str]) -> list[str]:
     if "env_key" not in fields:
         switches += ", requires_openai_auth = true"
     return ["-c", 'model_provider="ctxf"', "-c", f"model_providers.ctxf={{{table}, {switches}}}"]
-
-
-def _needs_gemini_default(environ: Mapping[str, str]) -> bool:
-    """Whether Gemini CLI has to be told to sign in by the key that its environment holds.
-
-    It does so by itself, unless its environment names an address too: then it wants another way, which it
-    refuses. Defaults of the system come before all settings; where there are some already, they stay.
-    """
-    if not environ.get("GEMINI_API_KEY") or environ.get(_GEMINI_DEFAULTS):
-        return False
-    return not any(Path(place, "system-defaults.json").exists() for place in _GEMINI_PLACES)
 
 
 def _keep_from_proxies(environ: dict[str, str]) -> None:

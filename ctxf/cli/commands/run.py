@@ -4,9 +4,7 @@ import os
 import shutil
 import signal
 import subprocess
-import tempfile
 from collections.abc import Callable
-from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -75,11 +73,8 @@ def command(*, common: CommonOptions, agent: str, args: tuple[str, ...]) -> int:
     environ = dict(os.environ)
     if settings.archive is not None:
         environ["CTXF_ARCHIVE"] = os.path.abspath(settings.archive)
-    with (
-        tempfile.TemporaryDirectory(prefix="ctxf-run-") as folder,
-        server.in_background(assembled.gateway, server.listen(_HOST, 0)) as port,
-    ):
-        status = _run(launch((agent, *args), f"http://{_HOST}:{port}", environ, Path(folder)))
+    with server.in_background(assembled.gateway, server.listen(_HOST, 0)) as port:
+        status = _run(launch((agent, *args), f"http://{_HOST}:{port}", environ))
     if not common.quiet:
         say(summary(assembled.stats) if assembled.stats.requests else _unused(agent))
     return status
