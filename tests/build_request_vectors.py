@@ -338,7 +338,7 @@ def chat(steps: list[Step], texts: list[str]) -> Rendered:
             "system": {"role": "developer", "content": text},
         }
         messages.append(shapes[step.kind])
-    tools = [{"type": "function", "function": {"name": "search", "parameters": {}}}]
+    tools: list[Json] = [{"type": "function", "function": {"name": "search", "parameters": {}}}]
     paths = [f"/messages/{index}/content" for index in range(len(steps))]
     return Rendered({"model": "m", "messages": messages, "tools": tools}, paths)
 
@@ -361,7 +361,7 @@ def responses(steps: list[Step], texts: list[str]) -> Rendered:
             "system": {"role": "developer", "content": text},
         }
         items.append(shapes[step.kind])
-    tools = [{"type": "function", "name": "search", "parameters": {}, "strict": None}]
+    tools: list[Json] = [{"type": "function", "name": "search", "parameters": {}, "strict": None}]
     paths = [f"/input/{index}/content/0/text" for index in range(len(steps))]
     return Rendered({"model": "m", "input": items, "store": False, "tools": tools}, paths)
 
@@ -386,7 +386,7 @@ def anthropic(steps: list[Step], texts: list[str]) -> Rendered:
             messages.append({"role": role, "content": []})
         messages[-1]["content"].append(content)
         paths.append(f"/messages/{len(messages) - 1}/content/{len(messages[-1]['content']) - 1}/text")
-    tools = [{"name": "search", "input_schema": {"type": "object"}}]
+    tools: list[Json] = [{"name": "search", "input_schema": {"type": "object"}}]
     return Rendered({"model": "m", "max_tokens": 9, "messages": messages, "tools": tools}, paths)
 
 
@@ -410,7 +410,7 @@ def gemini(steps: list[Step], texts: list[str]) -> Rendered:
             contents.append({"role": role, "parts": []})
         contents[-1]["parts"].append(part)
         paths.append(f"/contents/{len(contents) - 1}/parts/{len(contents[-1]['parts']) - 1}/text")
-    tools = [{"functionDeclarations": [{"name": "search"}]}]
+    tools: list[Json] = [{"functionDeclarations": [{"name": "search"}]}]
     return Rendered({"contents": contents, "tools": tools}, paths)
 
 
