@@ -1,5 +1,6 @@
 """The rows of the table, one function for each; DESIGN says what is asked of them."""
 
+import json
 import os
 import statistics
 import sys
@@ -12,11 +13,12 @@ from pathlib import Path
 
 import ctxf
 from benchmarks.archive import Load, concurrent_puts, get_beside_many
-from benchmarks.corpus import MAKERS, marked_text, write_corpus
+from benchmarks.corpus import MAKERS, chat_request, marked_text, write_corpus
 from benchmarks.floors import COPY_LOOP, FloorArchive, random_body
 from benchmarks.measure import CTXF, Row, Sample, command_sample, compare, function_sample
 from ctxf.archive import NewBody
 from ctxf.protocol.references import body_digest
+from ctxf.requests import Memo, RequestPolicy, fold_request
 
 __all__ = ["ROWS", "Scale"]
 
@@ -239,6 +241,32 @@ def load(scale: Scale, folder: Path) -> Iterator[Row]:
     yield get_beside_many(folder, (1_000, scale.bodies))
 
 
+def requests(scale: Scale, folder: Path) -> Iterator[Row]:
+    """A chat request of 1 MB as raw JSON, beside a parser and a writer that do nothing to it.
+
+    The memo is that of a process which has seen the conversation before, as a gateway has.
+    """
+    policy = RequestPolicy(delay_requests=0)
+    with ctxf.Archive.open(folder / "requests.db") as archive:
+        for blocks, target in ((0, 0.12), (50, 1.5)):
+            body, memo = chat_request(blocks), Memo()
+            for _ in range(2):
+                folds = fold_request(body, "anthropic", archive, policy=policy, memo=memo).folds
+            if len(folds) != blocks:
+                raise RuntimeError("not every block was folded")
+            yield compare(
+                f"a chat request of {len(body) / 1e6:.1f} MB, "
+                + (f"{blocks} marked blocks, archived before" if blocks else "nothing marked"),
+                floor_name="json.loads + json.dumps",
+                target=target,
+                floor=lambda body=body: function_sample(lambda: json.dumps(json.loads(body))),  # type: ignore[misc]
+                ours=lambda body=body, memo=memo: function_sample(  # type: ignore[misc]
+                    lambda: fold_request(body, "anthropic", archive, policy=policy, memo=memo)
+                ),
+                repeat=scale.repeat * 5,
+            )
+
+
 ROWS: tuple[Callable[[Scale, Path], Iterator[Row]], ...] = (
     unmarked_text,
     many_blocks,
@@ -246,6 +274,7 @@ ROWS: tuple[Callable[[Scale, Path], Iterator[Row]], ...] = (
     cold_read,
     hostile_shapes,
     load,
+    requests,
 )
 
 

@@ -38,12 +38,22 @@ if TYPE_CHECKING:
         InvalidScope,
         PackageError,
         ReadError,
+        RequestNotRead,
         SourceNotParsed,
         TextNotUtf8,
         UnknownLanguage,
+        UnknownProtocol,
     )
     from ctxf.folder import fold
+    from ctxf.guidance import Recovery
     from ctxf.protocol.model import Reason
+    from ctxf.requests import (
+        RequestPolicy,
+        RequestRestoreResult,
+        RequestResult,
+        fold_request,
+        restore_request,
+    )
     from ctxf.restorer import LooseReference, Restored, RestoreResult, Unresolved, restore
     from ctxf.results import Fold, FoldResult, InnerFold, Kept
 
@@ -77,6 +87,11 @@ __all__ = [
     "PackageSummary",
     "ReadError",
     "Reason",
+    "Recovery",
+    "RequestNotRead",
+    "RequestPolicy",
+    "RequestRestoreResult",
+    "RequestResult",
     "RestoreResult",
     "Restored",
     "ScopeStats",
@@ -86,11 +101,14 @@ __all__ = [
     "TextNotUtf8",
     "Totals",
     "UnknownLanguage",
+    "UnknownProtocol",
     "Unresolved",
     "Verification",
     "__version__",
     "fold",
+    "fold_request",
     "restore",
+    "restore_request",
 ]
 
 # Where the names live that are not in ctxf.errors or ctxf.results.
@@ -105,7 +123,12 @@ _HOMES: Final = {
         ("Damage", "Forgotten", "PackageSummary", "ScopeStats", "Totals", "Verification"),
         "ctxf.archive.upkeep",
     ),
+    "Recovery": "ctxf.guidance",
     "fold": "ctxf.folder",
+    **dict.fromkeys(
+        ("RequestPolicy", "RequestRestoreResult", "RequestResult", "fold_request", "restore_request"),
+        "ctxf.requests",
+    ),
     **dict.fromkeys(
         ("LooseReference", "RestoreResult", "Restored", "Unresolved", "restore"), "ctxf.restorer"
     ),

@@ -17,6 +17,7 @@ LAYERS = (
     ("results",),
     ("strings", "storing", "guidance", "windows"),
     ("source_folder", "folder", "restorer", "stream"),
+    ("requests",),
     ("config",),
     ("cli",),
     ("__main__",),

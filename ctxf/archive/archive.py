@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Self, TypeVar
 from ctxf.archive.base import Entry, NewBody, Refused, ScopeSummary, Store
 from ctxf.archive.location import default_archive_path
 from ctxf.archive.suggestions import suggest_ids
-from ctxf.errors import ArchiveDamaged, ArchiveError, BodyNotFound, CtxfError
+from ctxf.errors import ArchiveDamaged, ArchiveError, ArchiveMissing, BodyNotFound, CtxfError
 from ctxf.protocol.references import MAX_ID_DIGITS, parse_id
 from ctxf.protocol.scopes import check_scope
 
@@ -141,6 +141,16 @@ class Archive:
         """The shortest id that the scope ever gave to the body with this SHA-256."""
         check_scope(scope)
         return self._store.id_of(scope, digest)
+
+    def change_mark(self) -> object:
+        """A value that equals an earlier one only if nothing was changed in between, by whatever process.
+
+        None while there is nothing that could change: such tells nothing. Raises ArchiveError.
+        """
+        try:
+            return self._store.change_mark()
+        except ArchiveMissing:
+            return None
 
     def forget(self, scope: str, ids: Sequence[str] | None = None, *, dry_run: bool = False) -> "Forgotten":
         """Remove folds by id, None: all of the scope; with `dry_run` only say which.

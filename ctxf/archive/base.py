@@ -135,6 +135,12 @@ class Store(Protocol):
     def id_of(self, scope: str, digest: bytes) -> str | None:
         """The shortest id that the scope ever gave to a body, also when it was forgotten since."""
 
+    def change_mark(self) -> object:
+        """A value that equals an earlier one only if nothing was changed in between, by whatever process.
+
+        Raises ArchiveMissing where there is no archive yet.
+        """
+
     def adopt(self, scope: str, folds: "Iterable[PackedFold]") -> int:
         """Take over folds with their ids, labels and dates; how many of them are new here.
 

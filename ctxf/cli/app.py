@@ -21,6 +21,7 @@ _COMMANDS: Final = {
     "fold": "Fold the marked blocks of text: store them, put references in their place.",
     "restore": "Put the exact original in place of every reference.",
     "read": "Print one archived body.",
+    "request": "Fold or restore a chat request, the JSON that goes to a model's API.",
     "languages": "List the languages whose comments can hold markers.",
     "grep": "Find lines in archived bodies.",
     "list": "List what is archived in a scope.",
@@ -36,6 +37,7 @@ _COMMANDS: Final = {
     "doctor": "Check this installation, its archive and its configuration.",
 }
 _DEFAULT_COMMAND: Final = "fold"
+_IN_TWO_WORDS: Final = ("config", "request")
 # Options that may stand before the command's name too, with the number of their values.
 _COMMON_OPTIONS: Final = {
     "--archive": 1,
@@ -103,7 +105,7 @@ def _with_command(args: list[str], *, is_completion: bool) -> list[str]:
     if rest == ["help"] and not os.path.lexists("help"):
         return ["--help"]
     if rest and (rest[0] in _COMMANDS or (rest[0] in ("--help", "-h", "--version") and not common)):
-        words = 2 if rest[0] == "config" and rest[1:] and not rest[1].startswith("-") else 1
+        words = 2 if rest[0] in _IN_TWO_WORDS and rest[1:] and not rest[1].startswith("-") else 1
         return [*rest[:words], *common, *rest[words:]]
     return [_DEFAULT_COMMAND, *common, *rest]
 

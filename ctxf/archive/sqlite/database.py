@@ -51,6 +51,7 @@ class _Handle:
         self.looked_at = 0.0
         self.is_immutable = False
         self.why_read_only = ""
+        self.writes = 0  # transactions that were begun, whatever became of them
 
 
 class Database:
@@ -103,7 +104,17 @@ class Database:
                 version = schema_version(connection)
                 if version != self._schema.version:
                     raise ArchiveReadOnly(str(self.path), self._newer(version))
+                handle.writes += 1
                 yield connection
+
+    def change_mark(self) -> tuple[object, ...]:
+        """Equals an earlier one only if nothing was committed in between; raises as `reading` does.
+
+        SQLite's `data_version` tells what other connections did, and says nothing about our own.
+        """
+        with self._locked() as handle, self.reading() as connection:
+            (version,) = connection.execute("PRAGMA data_version").fetchone()
+            return handle, connection, handle.state, handle.writes, version
 
     def give_back_space(self) -> bool:
         """After deletions: shrink the file, empty the write-ahead log; whether nobody was in the way."""

@@ -156,6 +156,9 @@ class SqliteStore:
         rows = self._select(query, {"scope": scope, "digits": digest.hex(), "digest": digest})
         return rows[0][0] if rows else None
 
+    def change_mark(self) -> object:
+        return self._database.change_mark()
+
     def adopt(self, scope: str, folds: "Iterable[PackedFold]") -> int:
         with self._database.writing() as connection:
             writer = Writer(connection, scope, {})
