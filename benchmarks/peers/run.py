@@ -1,0 +1,68 @@
+"""All tools, all rows, as a table and as fields for the JSON file."""
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from benchmarks.peers.environments import Unavailable, default_folder, prepare, tools
+from benchmarks.peers.process import Failure, Runner
+from benchmarks.peers.rows import QUICK, Cell, Peer, Scale, measure
+
+__all__ = ["run"]
+
+
+def run(*, quick: bool, environments: Path | None = None) -> dict[str, Any]:
+    """Make the environments, measure, print; what was found, as plain values."""
+    described, peers = _peers(environments or default_folder())
+    for tool in described:
+        state = tool["error"] or f"{tool['path']}; {tool['disk']}"
+        print(f"{tool['name']} {tool['version'] or '(not measured)'}: {state}")
+    cells, row = [], ""
+    for cell in measure(peers, QUICK if quick else Scale()):
+        cells.append(asdict(cell))
+        if cell.row != row:
+            row = cell.row
+            print(f"\n{row}")
+        for line in _lines(cell):
+            print(f"  {line}", flush=True)
+    print("\nWhat they do that ctxf does not")
+    for tool in described:
+        if tool["beyond"]:
+            print(f"  {tool['name']}: {tool['beyond']}")
+    return {"tools": described, "cells": cells}
+
+
+def _peers(folder: Path) -> tuple[list[dict[str, Any]], list[Peer]]:
+    """Each tool with its version, or with why it is not there; and those that are."""
+    described: list[dict[str, Any]] = []
+    peers = []
+    for tool in tools():
+        fields = {name: getattr(tool, name) for name in ("name", "path", "disk", "beyond")}
+        try:
+            runner = Runner(prepare(tool, folder), tool.driver)
+            version = _version(runner)
+        except (Unavailable, Failure) as error:
+            described.append({**fields, "version": None, "error": str(error)})
+            continue
+        described.append({**fields, "version": version, "error": None})
+        peers.append(Peer(tool.name, runner, tool.marked, tool.has_clock))
+    return described, peers
+
+
+def _version(runner: Runner) -> str:
+    with TemporaryDirectory(prefix="ctxf-peers-") as folder, runner.start(Path(folder)) as driver:
+        return driver.version
+
+
+def _lines(cell: Cell) -> Iterator[str]:
+    if cell.error is not None:
+        yield f"{cell.tool:12} cannot: {cell.error}"
+        return
+    value = f"{cell.value:9.2f} {cell.unit}" if cell.value is not None and cell.unit in {"MB/s", "ms"} else ""
+    spread = f" ({min(cell.runs):.4g}-{max(cell.runs):.4g})" if cell.runs else ""
+    yield f"{cell.tool:12} {value}{spread}{'  ' if value and cell.words else ''}{cell.words}"
+    for name, found in cell.details.items():
+        if found not in {"exact", "there"}:
+            yield f"{'':14}{name}: {found}"
