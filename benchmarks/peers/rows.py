@@ -22,7 +22,7 @@ _WRITERS = 8
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """How much: messages of a conversation, their bytes, runs, writes of each process, messages in one store."""
+    """Messages of a conversation, bytes of one, runs, writes of one process, messages in one store."""
 
     messages: int = 250
     message_bytes: int = 8192
@@ -50,13 +50,18 @@ class Peer:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One figure of one tool: `value` in `unit`, the median of `runs` where there are some, and its words."""
+    """One figure of one tool: `value` in `unit`, the median of `runs` where there are some, and its words.
+
+    `group` is the kind of text where a figure is taken for several. Details are `exact`, `there`, or what was
+    found instead.
+    """
 
     row: str
     tool: str
     words: str
     value: float | None = None
     unit: str = ""
+    group: str = ""
     runs: Sequence[float] = ()
     error: str | None = None
     details: dict[str, str] = field(default_factory=dict)
@@ -82,9 +87,9 @@ def _exact(restored: Sequence[bytes | str], texts: Sequence[bytes]) -> int:
 
 def throughput(peers: Sequence[Peer], scale: Scale) -> Iterator[Cell]:
     """A conversation folded and restored; the tools take turns, each in a new process and a new store."""
+    row = f"fold + restore, {scale.messages} messages of {scale.message_bytes >> 10} KB"
     for kind in KINDS:
         bodies = messages(kind, scale.messages, scale.message_bytes)
-        row = f"fold + restore, {scale.messages} {kind} messages of {scale.message_bytes >> 10} KB"
         runs: dict[str, list[float]] = {peer.name: [] for peer in peers}
         words: dict[str, str] = {}
         errors: dict[str, str] = {}
@@ -107,14 +112,13 @@ def throughput(peers: Sequence[Peer], scale: Scale) -> Iterator[Cell]:
         for peer in peers:
             if runs[peer.name]:
                 speeds = runs[peer.name]
-                yield Cell(row, peer.name, words[peer.name], statistics.median(speeds), "MB/s", speeds)
+                yield Cell(row, peer.name, words[peer.name], statistics.median(speeds), "MB/s", kind, speeds)
             else:
-                yield Cell(row, peer.name, "", error=errors[peer.name])
+                yield Cell(row, peer.name, "", group=kind, error=errors[peer.name])
 
 
-def single_message(peer: Peer, scale: Scale) -> Cell:
+def single_message(row: str, peer: Peer, scale: Scale) -> Cell:
     """One message at a time, each stored before the next: what a proxy does."""
-    row = f"fold + restore one {scale.message_bytes >> 10} KB log message, p50"
     texts = peer.texts(messages("log", scale.messages, scale.message_bytes, seed="one"))
     seconds = []
     with _folder() as folder, peer.runner.start(folder) as driver:
@@ -126,16 +130,14 @@ def single_message(peer: Peer, scale: Scale) -> Cell:
     return Cell(row, peer.name, f"p90 {deciles[-1]:.2f} ms", statistics.median(seconds), "ms")
 
 
-def exactness(peer: Peer, scale: Scale) -> Cell:
+def exactness(row: str, peer: Peer, scale: Scale) -> Cell:
     """Fourteen hard bodies, one after the other; a process that does not survive one is started again."""
     del scale
     details = {name: _verdict(peer, peer.texts([body])[0]) for name, body in hard_bodies().items()}
     exact = sum(verdict in {"exact", "exact, not folded"} for verdict in details.values())
     kept = sum(verdict == "exact, not folded" for verdict in details.values())
     words = f"{exact} of {len(details)} exact" + (f", {kept} of them not folded" if kept else "")
-    return Cell(
-        "hard bodies given back exactly", peer.name, words, exact, f"of {len(details)}", details=details
-    )
+    return Cell(row, peer.name, words, exact, f"of {len(details)}", details=details)
 
 
 def _verdict(peer: Peer, text: bytes) -> str:
@@ -154,7 +156,7 @@ def _verdict(peer: Peer, text: bytes) -> str:
     return f"other bytes: {len(restored)} for {len(text)}"
 
 
-def durability(peer: Peer, scale: Scale) -> Cell:
+def durability(row: str, peer: Peer, scale: Scale) -> Cell:
     """kill -9 behind the last acknowledged write, in the middle of the next; a new process reads."""
     texts = peer.texts(messages("log", scale.writes + 1, scale.message_bytes, seed="kill"))
     with _folder() as folder:
@@ -167,10 +169,10 @@ def durability(peer: Peer, scale: Scale) -> Cell:
         with peer.runner.start(folder) as reader:
             exact = _exact(reader.restore(folded).texts, texts[:-1])
     lost = len(folded) - exact
-    return Cell("writes lost after kill -9", peer.name, f"{lost} of {len(folded)} lost", lost, "writes")
+    return Cell(row, peer.name, f"{lost} of {len(folded)} lost", lost, "writes")
 
 
-def writers(peer: Peer, scale: Scale) -> Cell:
+def writers(row: str, peer: Peer, scale: Scale) -> Cell:
     """Eight processes write into one store at once; a new process reads what was acknowledged."""
     batches = [
         peer.texts(messages("log", scale.writes, scale.message_bytes, seed=f"writer {number}"))
@@ -200,10 +202,10 @@ def writers(peer: Peer, scale: Scale) -> Cell:
     rate = len(acknowledged) / seconds
     words = f"{lost} of {len(acknowledged)} lost, {len(refused)} refused; {rate:,.0f} a second"
     details = {"first refusal": refused[0]} if refused else {}
-    return Cell(f"writes lost by {_WRITERS} writers", peer.name, words, lost, "writes", details=details)
+    return Cell(row, peer.name, words, lost, "writes", details=details)
 
 
-def start_up(peer: Peer, scale: Scale) -> Cell:
+def start_up(row: str, peer: Peer, scale: Scale) -> Cell:
     """A whole process that prints one stored message, as a shell tool call does."""
     (body,) = messages("log", 1, 4096, seed="start")
     runs = []
@@ -222,22 +224,20 @@ def start_up(peer: Peer, scale: Scale) -> Cell:
                 raise Failure(
                     f"exit {done.returncode}: {done.stderr.decode(errors='replace').strip()[-300:]}"
                 )
-    return Cell(
-        "one stored message read by a new process", peer.name, "", statistics.median(runs), "ms", runs
-    )
+    return Cell(row, peer.name, "", statistics.median(runs), "ms", runs=runs)
 
 
-def capacity(peer: Peer, scale: Scale) -> Cell:
+def capacity(row: str, peer: Peer, scale: Scale) -> Cell:
     """How many of many acknowledged messages are still there."""
     texts = peer.texts(messages("log", scale.many, 2048, seed="many"))
     with _folder() as folder, peer.runner.start(folder) as driver:
         folded = driver.fold(texts).folded
         exact = _exact(driver.restore(folded).texts, texts)
     words = f"{exact:,} of {len(texts):,} still there"
-    return Cell(f"still there of {len(texts):,} messages", peer.name, words, exact, "messages")
+    return Cell(row, peer.name, words, exact, "messages")
 
 
-def expiry(peer: Peer, scale: Scale) -> Cell:
+def expiry(row: str, peer: Peer, scale: Scale) -> Cell:
     """Whether a message is still there later: a new process whose clock is ahead."""
     del scale
     if not peer.has_clock:
@@ -253,26 +253,26 @@ def expiry(peer: Peer, scale: Scale) -> Cell:
         details[name] = "there" if restored == texts else f"gone: {restored[0]!r}"
     gone = [name for name, found in details.items() if found != "there"]
     words = f"gone after {gone[0]}" if gone else f"there after {list(_CLOCKS)[-1]}"
-    return Cell("expiry", peer.name, words, details=details)
+    return Cell(row, peer.name, words, details=details)
 
 
-ROWS: tuple[Callable[[Peer, Scale], Cell], ...] = (
-    single_message,
-    exactness,
-    durability,
-    writers,
-    start_up,
-    capacity,
-    expiry,
-)
+ROWS: dict[str, Callable[[str, Peer, Scale], Cell]] = {
+    "one log message folded and restored, p50": single_message,
+    "hard bodies given back exactly": exactness,
+    "writes lost after kill -9": durability,
+    f"writes lost by {_WRITERS} writers at once": writers,
+    "one stored message printed by a new process": start_up,
+    "messages still there": capacity,
+    "expiry": expiry,
+}
 
 
 def measure(peers: Sequence[Peer], scale: Scale) -> Iterator[Cell]:
     """Every row of every tool, each when it is asked for."""
     yield from throughput(peers, scale)
-    for row in ROWS:
+    for row, function in ROWS.items():
         for peer in peers:
             try:
-                yield row(peer, scale)
+                yield function(row, peer, scale)
             except Failure as error:
-                yield Cell(row.__name__.replace("_", " "), peer.name, "", error=str(error))
+                yield Cell(row, peer.name, "", error=str(error))

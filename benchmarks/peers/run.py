@@ -6,24 +6,25 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from benchmarks.peers.environments import Unavailable, default_folder, prepare, tools
+from benchmarks.peers.environments import Unavailable, prepare, tools
 from benchmarks.peers.process import Failure, Runner
 from benchmarks.peers.rows import QUICK, Cell, Peer, Scale, measure
 
 __all__ = ["run"]
 
 
-def run(*, quick: bool, environments: Path | None = None) -> dict[str, Any]:
+def run(*, quick: bool, environments: Path) -> dict[str, Any]:
     """Make the environments, measure, print; what was found, as plain values."""
-    described, peers = _peers(environments or default_folder())
+    described, peers = _peers(environments)
     for tool in described:
         state = tool["error"] or f"{tool['path']}; {tool['disk']}"
         print(f"{tool['name']} {tool['version'] or '(not measured)'}: {state}")
     cells, row = [], ""
     for cell in measure(peers, QUICK if quick else Scale()):
         cells.append(asdict(cell))
-        if cell.row != row:
-            row = cell.row
+        title = f"{cell.row}, {cell.group}" if cell.group else cell.row
+        if title != row:
+            row = title
             print(f"\n{row}")
         for line in _lines(cell):
             print(f"  {line}", flush=True)
