@@ -66,7 +66,11 @@ class Driver:
             stdout=subprocess.PIPE,
             stderr=self._log,
         )
-        self.version: str = self._answer(120)["version"]
+        try:
+            self.version: str = self._answer(120)["version"]
+        except Failure:
+            self.kill()
+            raise
 
     def fold(self, texts: Sequence[bytes], timeout: float = 600) -> Fold:
         """Put the texts away; raises Failure when the tool raises."""

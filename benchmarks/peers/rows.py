@@ -5,7 +5,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -181,8 +181,8 @@ def writers(row: str, peer: Peer, scale: Scale) -> Cell:
     acknowledged: list[tuple[Folded, bytes]] = []
     refused: list[str] = []
     with _folder() as folder:
-        drivers = [peer.runner.start(folder) for _ in range(_WRITERS)]
-        try:
+        with ExitStack() as stack:
+            drivers = [stack.enter_context(peer.runner.start(folder)) for _ in range(_WRITERS)]
             start = time.perf_counter()
             for at in range(scale.writes):
                 for driver, batch in zip(drivers, batches, strict=True):
@@ -193,9 +193,6 @@ def writers(row: str, peer: Peer, scale: Scale) -> Cell:
                     except Failure as error:
                         refused.append(str(error))
             seconds = time.perf_counter() - start
-        finally:
-            for driver in drivers:
-                driver.kill()
         with peer.runner.start(folder) as reader:
             restored = reader.restore([folded for folded, _ in acknowledged]).texts
     lost = sum(one != text for one, (_, text) in zip(restored, acknowledged, strict=True))
