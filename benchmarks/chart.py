@@ -108,8 +108,14 @@ def draw(results: Results) -> str:
 
 def _peers(results: Results) -> _Panel:
     """Throughput on the main path, a group for each kind of text."""
-    cells = [cell for cell in results.get("peers", {"cells": []})["cells"] if cell["group"]]
-    versions = {tool["name"]: tool["version"] for tool in results.get("peers", {"tools": []})["tools"]}
+    peers = results.get("peers", {"tools": [], "cells": []})
+    cells = [cell for cell in peers["cells"] if cell["group"]]
+    versions = {tool["name"]: tool["version"] for tool in peers["tools"]}
+    absent = [
+        _Bar(tool["name"], None, f"not measured: {tool['error']}")
+        for tool in peers["tools"]
+        if tool["version"] is None
+    ]
     groups: dict[str, list[_Bar]] = {}
     ours: float | None = None
     for cell in cells:
@@ -129,7 +135,7 @@ def _peers(results: Results) -> _Panel:
             )
         )
     title = cells[0]["row"] if cells else ""
-    listed = [(group, "", bars) for group, bars in groups.items()]
+    listed = [(group, "", [*bars, *absent]) for group, bars in groups.items()]
     return _Panel(
         title[:1].upper() + title[1:], "MB/s on a logarithmic scale: longer is better", listed, "MB/s"
     )

@@ -176,7 +176,7 @@ def test_peers_are_pinned_to_a_version() -> None:
 
 
 def test_a_tool_that_cannot_be_installed_says_why(tmp_path: Path) -> None:
-    fields: dict[str, str] = {"driver": "x", "path": "", "disk": "", "beyond": ""}
+    fields: dict[str, Any] = {"driver": "x", "path": "", "disk": "", "beyond": ""}
     with pytest.raises(Unavailable, match="nowhere"):
         prepare(Tool("missing", **fields, requirement=str(tmp_path / "nowhere")), tmp_path / "environments")
     with pytest.raises(Unavailable, match="no-such-program"):

@@ -29,6 +29,7 @@ class Tool:
     beyond: str
     marked: bool = False  # whether it needs markers around what it folds
     has_clock: bool = True  # whether the driver can move its clock
+    target: float | None = None  # how many times as fast ctxf has to be
     requirement: str | None = None
     program: tuple[str, ...] = ()
 

@@ -10,7 +10,7 @@ from benchmarks.peers.environments import Unavailable, prepare, tools
 from benchmarks.peers.process import Failure, Runner
 from benchmarks.peers.rows import QUICK, Cell, Peer, Scale, measure
 
-__all__ = ["run"]
+__all__ = ["is_met", "run"]
 
 
 def run(*, quick: bool, environments: Path) -> dict[str, Any]:
@@ -28,6 +28,7 @@ def run(*, quick: bool, environments: Path) -> dict[str, Any]:
             print(f"\n{row}")
         for line in _lines(cell):
             print(f"  {line}", flush=True)
+    _compare(described, cells)
     print("\nWhat they do that ctxf does not")
     for tool in described:
         if tool["beyond"]:
@@ -35,12 +36,38 @@ def run(*, quick: bool, environments: Path) -> dict[str, Any]:
     return {"tools": described, "cells": cells}
 
 
+def is_met(peers: dict[str, Any]) -> bool:
+    """Whether ctxf is as many times as fast as every tool that could be measured as it has to be."""
+    return all(
+        tool["target"] <= tool["ratio"]
+        for tool in peers["tools"]
+        if tool["target"] is not None and tool["ratio"] is not None
+    )
+
+
+def _compare(described: list[dict[str, Any]], cells: list[dict[str, Any]]) -> None:
+    """Give each tool its `ratio`: how many times as fast ctxf is, with the text that is best for the tool."""
+    speeds = {(cell["tool"], cell["group"]): cell["value"] for cell in cells if cell["unit"] == "MB/s"}
+    print("\nctxf beside each, conversation with the text that is best for the other")
+    for tool in described:
+        ratios = [
+            speeds["ctxf", group] / value
+            for (name, group), value in speeds.items()
+            if name == tool["name"] and ("ctxf", group) in speeds
+        ]
+        tool["ratio"] = min(ratios, default=None)
+        if tool["name"] == "ctxf" or tool["ratio"] is None:
+            continue
+        target = f", target {tool['target']:g}" if tool["target"] is not None else ""
+        print(f"  {tool['ratio']:.3g} times as fast as {tool['name']}{target}")
+
+
 def _peers(folder: Path) -> tuple[list[dict[str, Any]], list[Peer]]:
     """Each tool with its version, or with why it is not there; and those that are."""
     described: list[dict[str, Any]] = []
     peers = []
     for tool in tools():
-        fields = {name: getattr(tool, name) for name in ("name", "path", "disk", "beyond")}
+        fields = {name: getattr(tool, name) for name in ("name", "path", "disk", "beyond", "target")}
         try:
             runner = Runner(prepare(tool, folder), tool.driver)
             version = _version(runner)
