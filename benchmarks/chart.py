@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 from xml.sax.saxutils import escape
 
-from benchmarks.results import Results
+from benchmarks.results import Results, plain
 
 __all__ = ["draw"]
 
@@ -127,7 +127,7 @@ def _peers(results: Results) -> _Panel:
             _Bar(
                 label=name if is_ours else f"{name} {versions[name]}",
                 value=value,
-                shown=f"{value:.3g} MB/s" if value else f"cannot: {cell['error']}",
+                shown=f"{plain(value, 3)} MB/s" if value else f"cannot: {cell['error']}",
                 aside=ratio,
                 low=min(cell["runs"], default=None),
                 high=max(cell["runs"], default=None),
@@ -142,7 +142,7 @@ def _peers(results: Results) -> _Panel:
 
 
 def _times(ratio: float) -> str:
-    return f"{ratio:.2g} times slower" if ratio >= 1 else f"{1 / ratio:.2g} times faster"
+    return f"{plain(ratio, 2)} times slower" if ratio >= 1 else f"{plain(1 / ratio, 2)} times faster"
 
 
 def _floors(results: Results) -> _Panel:
@@ -174,7 +174,7 @@ def _floors(results: Results) -> _Panel:
 
 
 def _seconds(value: float) -> str:
-    return f"{value:.3g} s" if value >= 1 else f"{value * 1e3:.3g} ms"
+    return f"{plain(value, 3)} s" if value >= 1 else f"{plain(value * 1e3, 3)} ms"
 
 
 def _draw_panel(panel: _Panel, top: float) -> tuple[list[str], float]:
@@ -204,7 +204,7 @@ def _draw_panel(panel: _Panel, top: float) -> tuple[list[str], float]:
 def _draw_bar(bar: _Bar, y: float, scale: "_Scale") -> Iterator[str]:
     yield _text(_LEFT - 10, y + 11, bar.label, "label bold" if bar.is_ours else "label", "end")
     if bar.value is None:
-        yield _text(_LEFT + 4, y + 11, bar.shown[:72], "quiet")
+        yield _text(_LEFT + 4, y + 11, _cut(bar.shown), "quiet")
         return
     end = scale.x(bar.value)
     kind = "ours" if bar.is_ours else "other"
@@ -242,6 +242,10 @@ class _Scale:
 
     def ticks(self) -> list[float]:
         return [10.0**power for power in range(self.low, self.high + 1)]
+
+
+def _cut(words: str, most: int = 76) -> str:
+    return words if len(words) <= most else f"{words[: most - 1]}\u2026"
 
 
 def _text(x: float, y: float, text: str, kind: str, anchor: str = "start") -> str:

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any, Final
 
-from benchmarks.results import Results
+from benchmarks.results import Results, plain
 
 __all__ = ["insert", "section"]
 
@@ -24,7 +24,7 @@ def section(results: Results) -> str:
         row = next(row for row in results["rows"] if part in row["name"])
         memory = f", {row['peak_kib'] / 1024:.0f} MiB of memory" if row["peak_kib"] else ""
         lines.append(
-            f"| {row['name']} | **{_seconds(row['seconds'])}**{memory}; {row['ratio']:.2g} x {floor} |"
+            f"| {row['name']} | **{_seconds(row['seconds'])}**{memory}; {plain(row['ratio'], 2)} x {floor} |"
         )
     return "\n".join(lines) + "\n"
 
@@ -57,7 +57,7 @@ def _each(values: dict[str, str]) -> str:
 
 def _range(cells: list[dict[str, Any]], tool: str) -> str:
     values = [cell["value"] for cell in cells if cell["tool"] == tool]
-    low, high = f"{min(values):.2g}", f"{max(values):.2g}"
+    low, high = plain(min(values), 2), plain(max(values), 2)
     return low if low == high else f"{low} to {high}"
 
 
@@ -66,4 +66,4 @@ def _count(cell: dict[str, Any]) -> str:
 
 
 def _seconds(value: float) -> str:
-    return f"{value:.2g} s" if value >= 1 else f"{value * 1e3:.2g} ms"
+    return f"{plain(value, 2)} s" if value >= 1 else f"{plain(value * 1e3, 2)} ms"

@@ -17,7 +17,7 @@ from typing import Any
 import ctxf
 from benchmarks.measure import Row
 
-__all__ = ["Results", "as_results", "load", "rounded", "save"]
+__all__ = ["Results", "as_results", "load", "plain", "rounded", "save"]
 
 Results = dict[str, Any]
 
@@ -48,6 +48,11 @@ def _fields(row: Row) -> Results:
         "runs": len(seconds),
         "peak_kib": row.peak_kib,
     }
+
+
+def plain(value: float, digits: int) -> str:
+    """The value with so many digits that count, without an exponent where a reader expects none."""
+    return f"{float(f'{value:.{digits}g}'):.10g}"
 
 
 def load(path: Path) -> Results:

@@ -73,4 +73,4 @@ def _run(argv: tuple[str, ...]) -> None:
     if done.returncode != 0:
         lines = [line for line in done.stderr.splitlines() if line.strip()] or [f"{argv[0]} failed"]
         errors = [line for line in lines if line.startswith("ERROR")]
-        raise Unavailable(" ".join((errors or lines)[-1].split())[:300])
+        raise Unavailable(" ".join((errors or lines)[-1].removeprefix("ERROR: ").split())[:300])

@@ -225,11 +225,13 @@ def start_up(row: str, peer: Peer, scale: Scale) -> Cell:
 
 
 def capacity(row: str, peer: Peer, scale: Scale) -> Cell:
-    """How many of many acknowledged messages are still there."""
+    """How many of many acknowledged messages a new process finds."""
     texts = peer.texts(messages("log", scale.many, 2048, seed="many"))
-    with _folder() as folder, peer.runner.start(folder) as driver:
-        folded = driver.fold(texts).folded
-        exact = _exact(driver.restore(folded).texts, texts)
+    with _folder() as folder:
+        with peer.runner.start(folder) as driver:
+            folded = driver.fold(texts).folded
+        with peer.runner.start(folder) as reader:
+            exact = _exact(reader.restore(folded).texts, texts)
     words = f"{exact:,} of {len(texts):,} still there"
     return Cell(row, peer.name, words, exact, "messages")
 
