@@ -30,14 +30,20 @@ examples:
 
 def main() -> int:
     """Print each row when it is measured; 1 when a target is missed."""
-    arguments = _parser().parse_args()
-    if arguments.publish and arguments.quick:
-        _parser().error("--publish is for a whole run: leave --quick away")
-    missed = False
+    parser = _parser()
+    arguments = parser.parse_args()
+    earlier = None
     if arguments.source is not None:
-        results = load(arguments.source)
-    else:
-        results, missed = _measure_rows(quick=arguments.quick)
+        try:
+            earlier = load(arguments.source)
+        except (OSError, ValueError) as error:
+            parser.error(f"--from {arguments.source}: {error}")
+    if arguments.publish:
+        if arguments.quick or (earlier and earlier["run"]["quick"]):
+            parser.error("--publish is for a whole run, not for a quick one")
+        if not arguments.peers and not (earlier and "peers" in earlier):
+            parser.error("--publish needs the peers: add --peers")
+    results, missed = (earlier, False) if earlier else _measure_rows(quick=arguments.quick)
     if arguments.peers:
         peers = run_peers(quick=arguments.quick, environments=arguments.environments)
         results = {**results, "peers": peers}

@@ -18,6 +18,7 @@ _WIDTH: Final = 800
 _LEFT, _RIGHT = 152, 640  # the scale runs between these; labels stand on both sides
 _MARGIN: Final = 28
 _BAR, _STEP, _GAP = 13, 18, 14  # a bar, from one to the next, and between two groups
+_HEADING_PIXELS, _TEXT_PIXELS = 7.2, 6.0  # a letter's width, roughly: what would not fit is cut
 _STYLE: Final = """
 .card { fill: #ffffff; stroke: #d1d9e0 }
 .title { font-weight: 600; font-size: 16px; fill: #1f2328 }
@@ -185,8 +186,10 @@ def _draw_panel(panel: _Panel, top: float) -> tuple[list[str], float]:
     marks: list[str] = []
     y = top + _STEP
     for group, beside, bars in panel.groups:
-        aside = f' <tspan class="quiet">{escape(beside)}</tspan>' if beside else ""
-        marks.append(f'<text class="group" x="{_MARGIN}" y="{y + 6:.1f}">{escape(group)}{aside}</text>')
+        heading = _cut(group, 100)
+        left = int((_WIDTH - 2 * _MARGIN - _HEADING_PIXELS * len(heading)) / _TEXT_PIXELS)
+        aside = f' <tspan class="quiet">{escape(_cut(beside, left))}</tspan>' if beside and left > 12 else ""
+        marks.append(f'<text class="group" x="{_MARGIN}" y="{y + 6:.1f}">{escape(heading)}{aside}</text>')
         y += _STEP
         for bar in bars:
             marks += _draw_bar(bar, y, scale)
@@ -204,7 +207,7 @@ def _draw_panel(panel: _Panel, top: float) -> tuple[list[str], float]:
 def _draw_bar(bar: _Bar, y: float, scale: "_Scale") -> Iterator[str]:
     yield _text(_LEFT - 10, y + 11, bar.label, "label bold" if bar.is_ours else "label", "end")
     if bar.value is None:
-        yield _text(_LEFT + 4, y + 11, _cut(bar.shown), "quiet")
+        yield _text(_LEFT + 4, y + 11, _cut(bar.shown, 76), "quiet")
         return
     end = scale.x(bar.value)
     kind = "ours" if bar.is_ours else "other"
@@ -244,7 +247,7 @@ class _Scale:
         return [10.0**power for power in range(self.low, self.high + 1)]
 
 
-def _cut(words: str, most: int = 76) -> str:
+def _cut(words: str, most: int) -> str:
     return words if len(words) <= most else f"{words[: most - 1]}\u2026"
 
 

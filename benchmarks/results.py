@@ -56,8 +56,10 @@ def plain(value: float, digits: int) -> str:
 
 
 def load(path: Path) -> Results:
-    """The results of an earlier run."""
-    results: Results = json.loads(path.read_text())
+    """The results of an earlier run; raises OSError, or ValueError where these are none."""
+    results = json.loads(path.read_text())
+    if not isinstance(results, dict) or not {"run", "rows"} <= results.keys():
+        raise ValueError("these are not the results of a run")
     return results
 
 

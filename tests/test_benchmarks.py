@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import ctxf
 from benchmarks import chart, readme
-from benchmarks.__main__ import PUBLISHED
+from benchmarks.__main__ import PUBLISHED, main
 from benchmarks.peers import rows
 from benchmarks.peers.drivers.loop import as_text
 from benchmarks.peers.environments import Tool, Unavailable, prepare, tools
@@ -90,6 +90,25 @@ def test_a_chart_is_well_formed_and_stays_on_its_card(value: float | None, error
             assert 0 <= float(element.get("x", "0")) <= width
             assert 0 <= float(element.get("y", "0")) <= height
             assert float(element.get("width", "0")) >= 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--publish", "--quick", "--peers"), "not for a quick one"),
+        (("--publish",), "add --peers"),
+        (("--from", "nowhere.json"), "nowhere.json"),
+        (("--from", str(README)), "README.md"),
+    ],
+)
+def test_what_cannot_be_done_is_said_before_anything_is_measured(
+    arguments: tuple[str, ...], said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["benchmarks", *arguments])
+    with pytest.raises(SystemExit) as stop:
+        main()
+    assert stop.value.code == 2
+    assert said in capsys.readouterr().err
 
 
 def test_the_chart_asks_nothing_of_the_network() -> None:
