@@ -1,5 +1,6 @@
 """What the benchmarks publish is what they measured; and what they measure with keeps every byte itself."""
 
+import ast
 import re
 import sys
 from pathlib import Path
@@ -22,6 +23,8 @@ from benchmarks.peers.texts import KINDS, hard_bodies, marked, messages
 from benchmarks.results import Results, load, rounded
 
 README = Path(__file__).parents[1] / "README.md"
+BENCHMARKS = README.with_name("benchmarks")
+DRIVERS = BENCHMARKS / "peers" / "drivers"
 CTXF = Runner(sys.executable, "ctxf")
 SMALL = Scale(messages=4, message_bytes=2048, repeat=1, writes=2, many=5)
 SVG = "{http://www.w3.org/2000/svg}"
@@ -182,6 +185,28 @@ def test_a_tool_that_does_not_answer_is_ended(tmp_path: Path) -> None:
             driver.receive_fold(timeout=0.01)
         with pytest.raises(Failure):
             driver.fold([b"x"])
+
+
+def _imported(path: Path) -> set[str]:
+    nodes = list(ast.walk(ast.parse(path.read_text())))
+    names = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    return names | {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
+
+
+@pytest.mark.parametrize("path", sorted(DRIVERS.glob("*.py")), ids=lambda path: path.stem)
+def test_a_driver_needs_nothing_but_its_tool(path: Path) -> None:
+    others = {
+        name.split(".")[0]
+        for name in _imported(path)
+        if name.split(".")[0] not in sys.stdlib_module_names
+        and not name.startswith("benchmarks.peers.drivers.")
+    }
+    assert others <= {{"furl": "furl_ctx"}.get(path.stem, path.stem)}
+
+
+@pytest.mark.parametrize("path", sorted(BENCHMARKS.rglob("*.py")), ids=lambda path: path.stem)
+def test_modules_are_small(path: Path) -> None:
+    assert path.read_bytes().count(b"\n") <= 300
 
 
 def test_peers_are_pinned_to_a_version() -> None:
