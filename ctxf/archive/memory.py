@@ -3,7 +3,7 @@
 import hashlib
 import threading
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -135,7 +135,7 @@ class MemoryStore:
             going = held.live() if ids is None else [self.entry(scope, id) for id in dict.fromkeys(ids)]
             for entry in going:
                 held.forgotten[entry.id] = datetime.now(UTC)
-                held.entries[entry.id] = replace(entry, label=b"")
+                held.entries[entry.id] = entry._replace(label=b"")
                 held.size -= entry.size
             needed = {entry.digest for one in self._scopes.values() for entry in one.live()}
             self._bodies = {digest: body for digest, body in self._bodies.items() if digest in needed}

@@ -10,9 +10,9 @@ from typing import Any, Final
 
 import click
 
-from ctxf.cli.pipes import ReaderGone
-from ctxf.cli.status import Status, status_of
-from ctxf.cli.terminal import escape, give_up, say
+from ctxf.cli.outcome import exit_status
+from ctxf.cli.status import Status
+from ctxf.cli.terminal import escape, give_up
 
 __all__ = ["app", "run"]
 
@@ -129,8 +129,10 @@ def app(ctx: click.Context) -> None:
 
 def run(args: Sequence[str]) -> int:
     """Run the command line; the exit status. Nothing but SystemExit and a crash of Python itself gets out."""
-    if sys.stderr is None:  # click would write to stdout instead
-        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - for as long as Python runs
+    return exit_status(lambda: _run_command(args))
+
+
+def _run_command(args: Sequence[str]) -> int:
     try:
         result: Any = app.main(args=list(args), prog_name="ctxf", standalone_mode=False)
         return int(result or 0)
@@ -139,21 +141,8 @@ def run(args: Sequence[str]) -> int:
     except click.ClickException as error:
         _show_usage_error(error)
         return Status.USAGE
-    except (click.Abort, KeyboardInterrupt):
+    except click.Abort:
         return Status.INTERRUPTED
-    except ReaderGone:
-        return Status.DONE
-    except MemoryError:
-        say("there is not enough memory for this")
-        return Status.INPUT_OUTPUT
-    except Exception as error:
-        if (status := status_of(error)) == Status.CRASH:
-            say(f"internal error: {type(error).__name__}: {escape(str(error))}; please report it")
-        else:
-            say(escape(_message(error)))
-        if isinstance(error, OSError):
-            give_up(1)
-        return status
 
 
 def _show_usage_error(error: click.ClickException) -> None:
@@ -164,16 +153,3 @@ def _show_usage_error(error: click.ClickException) -> None:
         print("\n".join(map(escape, shown.getvalue().split("\n"))), end="", file=sys.stderr)
     except OSError:
         give_up(2)
-
-
-def output_failed(error: OSError) -> int:
-    """Say so, and give the status."""
-    say(escape(_message(error)))
-    give_up(1)
-    return Status.INPUT_OUTPUT
-
-
-def _message(error: Exception) -> str:
-    if isinstance(error, OSError) and error.strerror:
-        return f"{'output' if error.filename is None else error.filename}: {error.strerror}"
-    return str(error)

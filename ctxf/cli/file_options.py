@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, TypeVar
 import click
 
 from ctxf.cli.files import cleaning_up_on_signals, file_targets
-from ctxf.cli.language import AUTO, checked_language
+from ctxf.cli.language import AUTO, TEXT
 from ctxf.cli.progress import Progress
 from ctxf.cli.status import Status, worst
 from ctxf.cli.terminal import Say, say
@@ -66,6 +66,17 @@ def for_each_file(
     return worst(*statuses)
 
 
+def _checked_language(_ctx: click.Context, _option: click.Parameter, value: str) -> str:
+    """The value of `--language`; a name that means nothing is a usage error."""
+    if value not in (AUTO, TEXT):
+        from ctxf.protocol.grammars import find_language  # noqa: PLC0415
+        from ctxf.protocol.languages import is_text_name  # noqa: PLC0415
+
+        if not is_text_name(value) and find_language(value) is None:
+            raise click.BadParameter("no such language; `ctxf languages` lists them")
+    return value
+
+
 def file_options(function: _F) -> _F:
     """Add FILEs, --language, --in-place, --output-dir and --recursive; the command gets them as `options`."""
 
@@ -89,7 +100,7 @@ def file_options(function: _F) -> _F:
             "--language",
             metavar="NAME",
             default=AUTO,
-            callback=checked_language,
+            callback=_checked_language,
             help="text, or the language whose comments hold the markers [auto: by file name, then hashbang].",
         ),
         click.option("--in-place", is_flag=True, help="Write each FILE back, in one step."),

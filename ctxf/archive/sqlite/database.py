@@ -14,6 +14,7 @@ import os
 import re
 import sqlite3
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -22,6 +23,7 @@ from ctxf.archive.location import create_archive_file, file_problem
 from ctxf.archive.sqlite.connections import (
     Connect,
     bring_up_to_date,
+    empty_log,
     schema_version,
     switch_to_wal,
     transaction,
@@ -33,6 +35,9 @@ from ctxf.errors import ArchiveError, ArchiveMissing, ArchiveReadOnly
 
 __all__ = ["Database"]
 
+# How long one read after the other goes without a look whether the path names another file now: the look
+# takes a fifth of a read. What is read meanwhile is exact all the same; a write always looks.
+_LOOK_AGAIN_SECONDS: Final = 0.01
 _FOREIGN_HINT: Final = "it was left as it is; name another file with --archive or CTXF_ARCHIVE"
 
 
@@ -43,6 +48,7 @@ class _Handle:
         self.lock = threading.RLock()
         self.connection: sqlite3.Connection | None = None
         self.state: tuple[int, ...] | None = None
+        self.looked_at = 0.0
         self.is_immutable = False
         self.why_read_only = ""
 
@@ -65,17 +71,24 @@ class Database:
         handle = self._handle()
         with handle.lock:
             try:
-                connection = self._connect(handle, create=False)
+                connection, now = handle.connection, time.monotonic()
+                if connection is None or handle.is_immutable or now > handle.looked_at + _LOOK_AGAIN_SECONDS:
+                    connection, handle.looked_at = self._connect(handle, create=False), now
                 row: tuple[Any, ...] | None = connection.execute(query, parameters).fetchone()
                 return row
             except (sqlite3.Error, OSError, UnicodeDecodeError) as error:
-                raise self._archive_error(error) from error
+                raise archive_error(self._name, error) from error
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
         """A connection for single SELECTs. Raises ArchiveMissing when there is no file yet."""
-        with self._locked() as handle, self._translating_errors():
-            yield self._connect(handle, create=False)
+        # Spelled out, here and in `row`: three nested context managers cost as much as the SELECT.
+        handle = self._handle()
+        with handle.lock:
+            try:
+                yield self._connect(handle, create=False)
+            except (sqlite3.Error, OSError, UnicodeDecodeError) as error:
+                raise archive_error(self._name, error) from error
 
     @contextlib.contextmanager
     def writing(self, *, create: bool = True) -> Iterator[sqlite3.Connection]:
@@ -98,8 +111,7 @@ class Database:
             connection = self._connect(handle, create=False)
             # It frees a page with each step; `execute` takes but one, as the rows have no columns.
             connection.executescript("PRAGMA incremental_vacuum")
-            (is_busy, _frames, _done) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-            return not is_busy
+            return empty_log(connection)
 
     def copy_to(self, target: Path) -> None:
         """Copy the database as it is at one moment into the empty file `target`, durably.
@@ -283,7 +295,4 @@ class Database:
         try:
             yield
         except (sqlite3.Error, OSError, UnicodeDecodeError) as error:
-            raise self._archive_error(error) from error
-
-    def _archive_error(self, error: sqlite3.Error | OSError | UnicodeDecodeError) -> ArchiveError:
-        return archive_error(self._name, error)
+            raise archive_error(self._name, error) from error
