@@ -38,7 +38,7 @@ def texts_of(value: Any, path: str = "") -> dict[str, object]:
         pairs = enumerate(value)
     else:
         return {path: value}
-    found = {path: type(value)}
+    found: dict[str, object] = {path: type(value)}
     for key, one in pairs:
         found |= texts_of(one, f"{path}/{key}")
     return found

@@ -6,8 +6,8 @@ from typing import Any, TypeVar
 import click
 
 from ctxf.archive import Archive
-from ctxf.cli.common import CommonOptions
-from ctxf.cli.edge import common_options, scope_capacity
+from ctxf.cli.common import CommonOptions, scope_capacity
+from ctxf.cli.edge import common_options
 from ctxf.cli.pipes import Input, Output
 from ctxf.cli.request_reports import report_request_fold, report_request_restore
 from ctxf.cli.status import Status, status_of, worst
