@@ -13,7 +13,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Final, NamedTuple, Self
 
-__all__ = ["Call", "MockProvider", "Request", "Say"]
+__all__ = ["Call", "MockProvider", "Request", "Say", "Step"]
 
 _WORD: Final = "ok"
 
@@ -166,8 +166,8 @@ def _anthropic(answer: Say | Call, is_stream: bool) -> list[str]:
     if isinstance(answer, Say):
         reason = "end_turn"
         block: dict[str, Any] = {"type": "text", "text": ""}
-        delta = {"type": "text_delta", "text": answer.text}
-        whole = {"type": "text", "text": answer.text}
+        delta: dict[str, Any] = {"type": "text_delta", "text": answer.text}
+        whole: dict[str, Any] = {"type": "text", "text": answer.text}
     else:
         reason = "tool_use"
         block = {
@@ -177,7 +177,7 @@ def _anthropic(answer: Say | Call, is_stream: bool) -> list[str]:
             "input": {},
         }
         delta = {"type": "input_json_delta", "partial_json": json.dumps(answer.arguments)}
-        whole = {**block, "input": answer.arguments}
+        whole = block | {"input": answer.arguments}
     if not is_stream:
         return [json.dumps({**message, "content": [whole], "stop_reason": reason})]
     return [

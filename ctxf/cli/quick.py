@@ -29,10 +29,10 @@ def _quick_read(args: Sequence[str]) -> int | None:
         return None
     from ctxf.archive import Archive  # noqa: PLC0415 - nothing is imported for other commands
     from ctxf.cli.common import CommonOptions  # noqa: PLC0415
-    from ctxf.lines import count_lines, parse_lines  # noqa: PLC0415
     from ctxf.cli.pipes import Output, ReaderGone  # noqa: PLC0415
     from ctxf.cli.status import Status  # noqa: PLC0415
     from ctxf.errors import CtxfError  # noqa: PLC0415
+    from ctxf.lines import count_lines, parse_lines  # noqa: PLC0415
 
     common = CommonOptions(options.get("--archive"), options.get("--scope"), None, quiet=False, verbose=False)
     window = parse_lines(options["--lines"]) if "--lines" in options else None

@@ -18,7 +18,8 @@ HEAD: Final = "[[cf:v2:"
 _REFERENCE = re.compile(r"\[\[cf:v2:([0-9a-f]{12,64})\]\]")
 # A comment form's opener or nothing, perhaps an omission's words, the reference, perhaps a closer.
 _LINE = re.compile(
-    r"[ \t]*+(?:(?:#++|//|--|;++|%++|/\*|<!--|\(\*|\{-|\{/\*)[ \t]*+(?:@context-fold[ \t]++omit[ \t]++[^ \t\[]++[ \t]++)?)?"
+    r"[ \t]*+(?:(?:#++|//|--|;++|%++|/\*|<!--|\(\*|\{-|\{/\*)[ \t]*+"
+    r"(?:@context-fold[ \t]++omit[ \t]++[^ \t\[]++[ \t]++)?)?"
     r"\[\[cf:v2:([0-9a-f]{12,64})\]\][ \t]*+(?:\*/\}?|-->|\*\)|-\})?[ \t]*+(\r?\n|\Z)"
 )
 _FENCE = re.compile(r"[ \t>]*+(?:(?:[-*+]|[0-9]{1,9}+[.)])[ \t]++)?+(`{3,}+|~{3,}+)")

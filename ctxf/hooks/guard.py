@@ -83,8 +83,8 @@ class _Guard(NamedTuple):
             left += [id for id, _error in found.missing]
             if found.expanded and not heredoc.can_hold(found.text):
                 raise _Denied(
-                    f"{_shown(found.expanded)} stands in a here-document that cannot hold its original as it is "
-                    f"(its delimiter is not quoted, or occurs in it). {self._by_hand(found.expanded[0])}"
+                    f"{_shown(found.expanded)} stands in a here-document that cannot hold its original as it "
+                    f"is (its delimiter is not quoted, or occurs in it). {self._by_hand(found.expanded[0])}"
                 )
             pieces += (command[position : heredoc.start], found.text)
             expanded += found.expanded
@@ -102,8 +102,8 @@ class _Guard(NamedTuple):
         for id in found.inline:
             if id not in known and _resolves(self.lookup, id):
                 raise _Denied(
-                    f"{_shown([id])} stands within a line, and files must not hold references. Write the text "
-                    "itself, or give the reference a line of its own to get its original there"
+                    f"{_shown([id])} stands within a line, and files must not hold references. Write the "
+                    "text itself, or give the reference a line of its own to get its original there"
                 )
         left = (*found.quoted, *(id for id, _error in found.missing))
         return _Field(found.text, found.expanded, left)
@@ -112,8 +112,8 @@ class _Guard(NamedTuple):
         if isinstance(error, NotText):
             return f"{error}. {self._by_hand(id)}"
         return (
-            f"{_shown([id])} does not resolve, and would have been written as it stands: {error}. Correct the ID, "
-            "or write the text itself"
+            f"{_shown([id])} does not resolve, and would have been written as it stands: {error}. Correct "
+            "the ID, or write the text itself"
         )
 
     def _by_hand(self, id: str) -> str:
