@@ -129,8 +129,8 @@ def _tool(
             client,
             tool,
             tool_input,
+            partial(archive.lookup, scope),
             partial(archive.read, scope),
-            scope=scope,
             command=f"{_read_command(loaded, options)} --scope {shlex.quote(scope)}",
         )
     return verdict_answer(client, name, verdict)
