@@ -15,12 +15,14 @@ LAYERS = (
     ("protocol",),
     ("archive",),
     ("results",),
-    ("strings", "storing", "guidance", "windows", "sessions"),
+    ("strings", "lines", "storing", "guidance", "windows", "sessions"),
     ("source_folder", "folder", "restorer", "stream"),
     ("requests",),
     ("config",),
     ("gateway",),
     ("integrations",),
+    ("hooks", "mcp"),
+    ("setup",),
     ("cli",),
     ("__main__",),
 )
@@ -34,6 +36,10 @@ ALONE = {
     "httpcore2": "gateway",
     "uvicorn": "gateway.server",
     "litellm": "integrations.litellm",
+    "mcp": "mcp",
+    "mcp_types": "mcp",
+    "pydantic": "mcp",
+    "tomlkit": "setup.toml",
 }
 
 

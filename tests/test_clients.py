@@ -38,7 +38,12 @@ model_reasoning_effort = 'low'   # kept
 command = 'false'
 enabled = false
 """
-GEMINI_SETTINGS = b'{\r\n\t// mine\r\n\t"ui": { "theme": "GitHub" }\r\n}\r\n'
+GEMINI_SETTINGS = b"""{\r
+\t// mine\r
+\t"security": { "auth": { "selectedType": "gemini-api-key" } }, /* kept */\r
+\t"ui": { "theme": "GitHub" }\r
+}\r
+"""
 
 
 def find_client(name: str) -> str:
@@ -295,7 +300,6 @@ def test_gemini_cli(home: Home) -> None:
             [gemini, "--approval-mode", "yolo", "-m", "gemini-2.5-pro", "-p", "go"],
             {
                 "GEMINI_API_KEY": "fake",
-                "GEMINI_DEFAULT_AUTH_TYPE": "gemini-api-key",
                 "GOOGLE_GEMINI_BASE_URL": provider.url,
                 "GEMINI_CLI_TRUST_WORKSPACE": "true",
             },

@@ -1,1 +1,1 @@
-"""What `ctxf hook` does for an agent: guidance when a session starts, originals in what it writes to files."""
+"""What `ctxf hook` does: guidance when a session starts, originals in what an agent writes to files."""

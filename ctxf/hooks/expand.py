@@ -6,22 +6,26 @@ reference within other text is left for the model to resolve, since a body is wh
 """
 
 import re
-from collections.abc import Callable, Iterator
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from ctxf.errors import CtxfError
 
-__all__ = ["HEAD", "Expansion", "NotText", "expand_patch", "expand_text", "reference_ids"]
+__all__ = ["HEAD", "Expansion", "NotText", "TooLarge", "expand_patch", "expand_text", "reference_ids"]
 
 HEAD: Final = "[[cf:v2:"
 
 _REFERENCE = re.compile(r"\[\[cf:v2:([0-9a-f]{12,64})\]\]")
 # A comment form's opener or nothing, perhaps an omission's words, the reference, perhaps a closer.
 _LINE = re.compile(
-    r"[ \t]*+(?:(?:#++|//|--|;++|%++|/\*|<!--|\(\*|\{-|\{/\*)[ \t]*+(?:@context-fold[ \t]++omit[ \t]++[^ \t\[]++[ \t]++)?)?"
+    r"[ \t]*+(?:(?:#++|//|--|;++|%++|/\*|<!--|\(\*|\{-|\{/\*)[ \t]*+"
+    r"(?:@context-fold[ \t]++omit[ \t]++[^ \t\[]++[ \t]++)?)?"
     r"\[\[cf:v2:([0-9a-f]{12,64})\]\][ \t]*+(?:\*/\}?|-->|\*\)|-\})?[ \t]*+(\r?\n|\Z)"
 )
 _FENCE = re.compile(r"[ \t>]*+(?:(?:[-*+]|[0-9]{1,9}+[.)])[ \t]++)?+(`{3,}+|~{3,}+)")
+
+_MOST_EXPANDED: Final = 32 << 20
 
 Lookup = Callable[[str], bytes]
 """The body of an id; raises CtxfError."""
@@ -33,6 +37,14 @@ class NotText(CtxfError):
     def __init__(self, id: str) -> None:
         self.id = id
         super().__init__(f"{id}: its original is not UTF-8 text")
+
+
+class TooLarge(CtxfError):
+    """With the body of `id` the text would become larger than a tool's input ever should."""
+
+    def __init__(self, id: str) -> None:
+        self.id = id
+        super().__init__(f"{id}: with its original the text becomes too large")
 
 
 class Expansion(NamedTuple):
@@ -80,13 +92,15 @@ class _Expander:
         self._missing: list[tuple[str, CtxfError]] = []
         self._quoted: list[str] = []
         self._inline: list[str] = []
+        self._room = _MOST_EXPANDED
 
-    def run(self, text: str, fenced: "tuple[tuple[int, int], ...]") -> Expansion:
+    def run(self, text: str, fenced: Sequence[tuple[int, int]]) -> Expansion:
         pieces: list[str] = []
         position = 0
         for start, end in _lines_with_reference(text):
             pieces.append(text[position:start])
-            is_fenced = any(first <= start < last for first, last in fenced)
+            fence = bisect_right(fenced, (start, len(text))) - 1
+            is_fenced = fence >= 0 and start < fenced[fence][1]
             pieces.append(self._expand_line(text[start:end], is_fenced))
             position = end
         pieces.append(text[position:])
@@ -116,25 +130,26 @@ class _Expander:
             return line
         self._expanded.append(id)
         if self._added:
-            return "".join(self._added + one for one in body.splitlines_lf())
+            return "".join(f"{self._added}{one}\n" for one in _lines(body))
         if not line_end and not self._ends_line:
-            return body.text.removesuffix("\n").removesuffix("\r")
-        return body.text
+            return body.removesuffix("\n").removesuffix("\r")
+        return body
 
-    def _body(self, id: str) -> "_Body":
+    def _body(self, id: str) -> str:
         body = self._lookup(id)
+        self._room -= len(body)
+        if self._room < 0:
+            raise TooLarge(id)
         try:
-            return _Body(body.decode("utf-8"))
+            return body.decode("utf-8")
         except UnicodeDecodeError:
             raise NotText(id) from None
 
 
-class _Body(NamedTuple):
-    text: str
-
-    def splitlines_lf(self) -> list[str]:
-        """Its lines, each with its line end; no other character ends a line (PROTOCOL.md §2.2)."""
-        return re.findall(r"[^\n]*\n|[^\n]+\Z", self.text)
+def _lines(body: str) -> list[str]:
+    """Its lines without their LF; nothing else ends a line (PROTOCOL.md §2.2), so a CR before it stays."""
+    lines = body.split("\n")
+    return lines if lines[-1] else lines[:-1]
 
 
 def _lines_with_reference(text: str) -> Iterator[tuple[int, int]]:

@@ -12,7 +12,16 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from ctxf.errors import CtxfError
-from ctxf.hooks.expand import HEAD, Expansion, Lookup, NotText, expand_patch, expand_text, reference_ids
+from ctxf.hooks.expand import (
+    HEAD,
+    Expansion,
+    Lookup,
+    NotText,
+    TooLarge,
+    expand_patch,
+    expand_text,
+    reference_ids,
+)
 from ctxf.hooks.heredocs import find_heredocs
 from ctxf.sessions import CLAUDE_CODE, CODEX, GEMINI
 
@@ -50,7 +59,7 @@ class _Guard(NamedTuple):
     """What holds for one call of a tool."""
 
     lookup: Lookup
-    scope: str
+    read: Lookup
     command: str
 
     def text(self, text: str, *, path: str, known: tuple[str, ...] = (), ends_line: bool = True) -> _Field:
@@ -83,8 +92,8 @@ class _Guard(NamedTuple):
             left += [id for id, _error in found.missing]
             if found.expanded and not heredoc.can_hold(found.text):
                 raise _Denied(
-                    f"{_shown(found.expanded)} stands in a here-document that cannot hold its original as it is "
-                    f"(its delimiter is not quoted, or occurs in it). {self._by_hand(found.expanded[0])}"
+                    f"{_shown(found.expanded)} stands in a here-document that cannot hold its original as it "
+                    f"is (its delimiter is not quoted, or occurs in it). {self._by_hand(found.expanded[0])}"
                 )
             pieces += (command[position : heredoc.start], found.text)
             expanded += found.expanded
@@ -99,21 +108,25 @@ class _Guard(NamedTuple):
         for id, error in found.missing:
             if id not in known:
                 raise _Denied(self._explain(id, error))
-        for id in found.inline:
+        for id in dict.fromkeys(found.inline):
             if id not in known and _resolves(self.lookup, id):
                 raise _Denied(
-                    f"{_shown([id])} stands within a line, and files must not hold references. Write the text "
-                    "itself, or give the reference a line of its own to get its original there"
+                    f"{_shown([id])} stands within a line, and files must not hold references. Write the "
+                    "text itself, or give the reference a line of its own to get its original there"
                 )
         left = (*found.quoted, *(id for id, _error in found.missing))
         return _Field(found.text, found.expanded, left)
 
     def _explain(self, id: str, error: CtxfError) -> str:
-        if isinstance(error, NotText):
+        if isinstance(error, NotText | TooLarge):
             return f"{error}. {self._by_hand(id)}"
+        try:
+            self.read(id)
+        except CtxfError as explained:
+            error = explained
         return (
-            f"{_shown([id])} does not resolve, and would have been written as it stands: {error}. Correct the ID, "
-            "or write the text itself"
+            f"{_shown([id])} does not resolve, and would have been written as it stands: {error}. Correct "
+            "the ID, or write the text itself"
         )
 
     def _by_hand(self, id: str) -> str:
@@ -186,19 +199,19 @@ GUARDED_TOOLS: Final = {client: tuple(tools) for client, tools in _TOOLS.items()
 
 
 def check_tool(
-    client: str, tool: str, tool_input: Mapping[str, Any], lookup: Lookup, *, scope: str, command: str
+    client: str, tool: str, tool_input: Mapping[str, Any], lookup: Lookup, read: Lookup, *, command: str
 ) -> Verdict:
     """What is to become of a tool's input.
 
-    `lookup` gives the body of an id in `scope` or raises CtxfError; `command` is what reads one in a shell,
-    as far as its scope. An input of another shape than the tool has is left alone.
+    `lookup` gives the body of an id or raises CtxfError; `read` is the same, and its error names near misses.
+    `command` is what reads one in a shell. An input of another shape than the tool has is left alone.
     """
     check = _TOOLS.get(client, {}).get(tool)
     if check is None:
         return Verdict()
     changed = dict(tool_input)
     try:
-        fields = list(check(_Guard(lookup, scope, command), changed))
+        fields = list(check(_Guard(lookup, read, command), changed))
     except _Denied as denied:
         return Verdict(denial=f"ctxf: {denied}.")
     except (KeyError, TypeError, AttributeError):

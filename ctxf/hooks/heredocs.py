@@ -47,11 +47,7 @@ def find_heredocs(command: str) -> list[Heredoc] | None:
     waiting: list[re.Match[str]] = []
     position = 0
     while position < len(command):
-        if plain := _PLAIN.match(command, position):
-            position = plain.end()
-            continue
-        character = command[position]
-        if character == "\n":
+        if command[position] == "\n":
             position += 1
             for opener in waiting:
                 heredoc = _heredoc(command, position, opener)
@@ -60,25 +56,34 @@ def find_heredocs(command: str) -> list[Heredoc] | None:
                 found.append(heredoc)
                 position = heredoc.end + len(_line_at(command, heredoc.end))
             waiting = []
-        elif character == "#":
-            is_comment = position == 0 or command[position - 1] in _WORD_ENDS
-            position += len(_line_at(command, position).removesuffix("\n")) if is_comment else 1
-        elif character == "<":
-            if not command.startswith("<<", position):
-                position += 1
-            elif command.startswith("<<<", position):
-                position += 3
-            elif opener := _DELIMITER.match(command, position):
-                waiting.append(opener)
-                position = opener.end()
-            else:
+        elif command.startswith("<<", position) and not command.startswith("<<<", position):
+            delimiter = _DELIMITER.match(command, position)
+            if delimiter is None:
                 return None
+            waiting.append(delimiter)
+            position = delimiter.end()
         else:
-            after = _behind_quoting(command, position)
+            after = _behind_word(command, position)
             if after is None:
                 return None
             position = after
     return None if waiting else found
+
+
+def _behind_word(command: str, position: int) -> int | None:
+    """Where the shell goes on behind plain characters, a here-string's operator, a comment or quoting."""
+    if plain := _PLAIN.match(command, position):
+        return plain.end()
+    if command[position] == "<":
+        return position + (3 if command.startswith("<<<", position) else 1)
+    if command[position] == "#":
+        is_comment = position == 0 or command[position - 1] in _WORD_ENDS
+        return position + (len(_line_at(command, position).removesuffix("\n")) if is_comment else 1)
+    if command[position] == "\\":
+        return position + 2
+    # A substitution, or a quote that is not closed: what follows may be anything.
+    quoted = _QUOTED.match(command, position) or _VARIABLE.match(command, position)
+    return quoted.end() if quoted else None
 
 
 def _heredoc(command: str, start: int, opener: re.Match[str]) -> Heredoc | None:
@@ -97,11 +102,3 @@ def _heredoc(command: str, start: int, opener: re.Match[str]) -> Heredoc | None:
 def _line_at(command: str, position: int) -> str:
     end = command.find("\n", position)
     return command[position:] if end < 0 else command[position : end + 1]
-
-
-def _behind_quoting(command: str, position: int) -> int | None:
-    """Where the shell goes on behind an escape, a quoted string or a variable; None where that is not simple."""
-    if command[position] == "\\":
-        return position + 2
-    match = _QUOTED.match(command, position) or _VARIABLE.match(command, position)
-    return match.end() if match else None

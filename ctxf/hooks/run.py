@@ -4,6 +4,7 @@ To a client another status may mean "block", and words on stdout are shown to th
 wrong is one line on stderr, and the client goes on as if there were no hook.
 """
 
+import contextlib
 import json
 import os
 import shlex
@@ -128,8 +129,8 @@ def _tool(
             client,
             tool,
             tool_input,
+            partial(archive.lookup, scope),
             partial(archive.read, scope),
-            scope=scope,
             command=f"{_read_command(loaded, options)} --scope {shlex.quote(scope)}",
         )
     return verdict_answer(client, name, verdict)
@@ -176,7 +177,5 @@ def _stdin() -> bytes:
 
 
 def _complain(message: str) -> None:
-    try:
+    with contextlib.suppress(BaseException):  # nobody is there to be told
         os.write(2, f"ctxf hook: {message}\n".encode("ascii", "backslashreplace"))
-    except BaseException:  # noqa: S110 - nobody is there to be told
-        pass

@@ -1,4 +1,4 @@
-"""How each client calls a hook and reads its answer. Checked against Claude Code 2.1, Codex 0.171, Gemini 0.61.
+"""How each client calls a hook and reads its answer, as Claude Code 2.1, Codex 0.171 and Gemini CLI 0.61 do.
 
 None of these answers grants anything. Codex takes a changed input only with the decision `allow`, which there
 says that the hook has no objection: its own approval and sandbox come after it and hold as before.

@@ -12,7 +12,7 @@ from ctxf.lines import LineRange, count_lines
 __all__ = ["PAGE_BYTES", "Page", "page", "readable"]
 
 PAGE_BYTES: Final = 16_000
-"""Codex cuts tool results at 10,000 tokens and Claude Code at 25,000; a page stays below both, in any script."""
+"""Codex cuts a tool's result at 10,000 tokens and Claude Code at 25,000; a page stays below both."""
 
 _MOST_FOR_A_BYTE: Final = 4  # `\\xNN`
 

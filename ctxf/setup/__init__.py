@@ -1,1 +1,1 @@
-"""What is entered into the clients' configurations, as pure edits of their text: nothing here touches a file."""
+"""What goes into the clients' configurations, as pure edits of their text: nothing here touches a file."""

@@ -14,6 +14,8 @@ from ctxf.setup.toml import get_table, remove_table, set_table
 
 __all__ = ["CLIENT_NAMES", "Client", "Edit", "Program", "client_edits"]
 
+_Groups = Mapping[str, Mapping[str, Any]]  # of hooks, by event
+
 _SERVER: Final = "ctxf"
 _HOOK_SECONDS: Final = 10
 _EMPTY_JSON: Final = "{}\n"
@@ -109,12 +111,12 @@ def _claude(program: Program, environ: Mapping[str, str], home: Path, project: P
         "args": program.args("hook", CLAUDE_CODE),
         "timeout": _HOOK_SECONDS,
     }
-    groups = {
+    groups: _Groups = {
         "SessionStart": {"hooks": [hook]},
         "SubagentStart": {"hooks": [hook]},
         "PreToolUse": {"matcher": "|".join(GUARDED_TOOLS[CLAUDE_CODE]), "hooks": [hook]},
     }
-    server = {"type": "stdio", "command": program.path, "args": program.args("mcp"), "env": {}}
+    server = {"type": "stdio", "command": program.path, "args": program.args("mcp"), "alwaysLoad": True}
     return [
         _json_server(servers, server),
         _json_hooks(settings, groups, CLAUDE_CODE, program.path),
@@ -129,7 +131,7 @@ def _codex(program: Program, environ: Mapping[str, str], home: Path, project: Pa
     if project is not None:
         folder, note = project / ".codex", project / "AGENTS.md"
     hook = {"type": "command", "command": program.shell("hook", CODEX), "timeout": _HOOK_SECONDS}
-    groups = {
+    groups: _Groups = {
         "SessionStart": {"hooks": [hook]},
         "PreToolUse": {"matcher": "|".join(GUARDED_TOOLS[CODEX]), "hooks": [hook]},
     }
@@ -160,7 +162,7 @@ def _gemini(program: Program, environ: Mapping[str, str], home: Path, project: P
         "command": program.shell("hook", GEMINI),
         "timeout": _HOOK_SECONDS * 1000,  # this client counts in milliseconds
     }
-    groups = {
+    groups: _Groups = {
         "SessionStart": {"hooks": [hook]},
         "BeforeTool": {"matcher": "|".join(GUARDED_TOOLS[GEMINI]), "hooks": [hook]},
     }
@@ -197,7 +199,7 @@ def _json_server(path: Path, server: Mapping[str, Any]) -> Edit:
     )
 
 
-def _json_hooks(path: Path, groups: Mapping[str, Mapping[str, Any]], client: str, program: str) -> Edit:
+def _json_hooks(path: Path, groups: _Groups, client: str, program: str) -> Edit:
     """One group for each event, behind those that are there."""
 
     def is_ours(group: Any) -> bool:

@@ -47,7 +47,7 @@ def get_value(text: str, path: Sequence[str] = ()) -> Any:
 
 
 def set_member(text: str, path: Sequence[str], value: Any) -> str:
-    """`text` with `value` at `path`; objects on the way are made where they are missing. Raises JsoncError."""
+    """`text` with `value` at `path`; objects that are missing on the way are made. Raises JsoncError."""
     return _edit(text, path, value, lambda _text, _node: None)
 
 
@@ -134,7 +134,8 @@ def _insert(text: str, node: _Node, depth: int, write: Callable[[_Indent | None]
         return f"{text[:last]},{gap}{written}{text[last:]}"
     inside = text[node.start + 1 : node.end - 1]
     written = write((step, inner, newline))
-    return f"{text[: node.start + 1]}{inside.rstrip()}{newline}{inner}{written}{newline}{outer}{text[node.end - 1 :]}"
+    head, tail = text[: node.start + 1], text[node.end - 1 :]
+    return f"{head}{inside.rstrip()}{newline}{inner}{written}{newline}{outer}{tail}"
 
 
 def _cut(text: str, node: _Node, index: int) -> str:

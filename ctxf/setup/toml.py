@@ -1,4 +1,4 @@
-"""Edits Codex's config.toml with tomlkit, which keeps comments, order and layout; tomllib checks the result."""
+"""Edits Codex's config.toml with tomlkit, which keeps comments and layout; tomllib checks the result."""
 
 import tomllib
 from collections.abc import Mapping
@@ -32,7 +32,7 @@ def set_table(text: str, path: tuple[str, str], value: Mapping[str, Any]) -> str
     table = tomlkit.table()
     for name, one in value.items():
         table.append(name, one)
-    document[path[0]][path[1]] = table  # type: ignore[index]
+    document[path[0]][path[1]] = table
     return _checked(tomlkit.dumps(document), expected)
 
 
@@ -46,7 +46,7 @@ def remove_table(text: str, path: tuple[str, str]) -> str:
         return text
     document = tomlkit.parse(text)
     del outer[path[1]]
-    document[path[0]].remove(path[1])  # type: ignore[union-attr]
+    document[path[0]].remove(path[1])
     if not outer:
         del expected[path[0]]
         document.remove(path[0])

@@ -37,7 +37,7 @@ _HANDSHAKE: Final = (
 def find_program(named: str | None) -> str:
     """The absolute path of the `ctxf` that clients are to start. Raises SetupError.
 
-    One that is named is taken as it is. Otherwise it is this very installation, unless that is a temporary one.
+    One that is named is taken as it is. Otherwise it is this very installation, if that is here to stay.
     """
     if named is not None:
         path = shutil.which(os.path.expanduser(named))
@@ -56,7 +56,7 @@ def find_program(named: str | None) -> str:
     for path in (found, os.path.realpath(found), sys.prefix):
         if _is_temporary(path):
             raise SetupError(
-                f"{path} is a temporary place, and a client would look for ctxf there later; install ctxf for "
+                f"{path} is a temporary place, and a client would look there later; install ctxf for "
                 "good (pipx install 'ctxf[mcp]'), or name a command that stays with --command"
             )
     return found

@@ -28,7 +28,7 @@ class SetupError(CtxfError):
 class Change(NamedTuple):
     """A file before and after; `before` None: it was not there.
 
-    `after` is the SHA-256 of what was written. `made` are the directories that did not exist, outermost first.
+    `after` is the SHA-256 of what was written. `made` are directories that were not there, outermost first.
     """
 
     path: str
