@@ -4,7 +4,7 @@ import contextlib
 import signal
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Coroutine, Iterable, Iterator
 from typing import Final
 
 import uvicorn
@@ -36,7 +36,13 @@ def listen(host: str, port: int) -> socket.socket:
 
 def serve(gateway: Gateway, listening: socket.socket) -> None:
     """Serve until SIGINT or SIGTERM; the signal is raised again at the end."""
-    _server(gateway).run(sockets=[listening])
+    stops = {signal.SIGINT, signal.SIGTERM}
+    with _blocked(stops) as unblock:
+
+        async def take_signals() -> None:
+            unblock()  # in the middle of its start the server would leave warnings behind
+
+        _server(gateway, take_signals).run(sockets=[listening])
 
 
 @contextlib.contextmanager
@@ -47,7 +53,8 @@ def in_background(gateway: Gateway, listening: socket.socket) -> Iterator[int]:
         target=server.run, kwargs={"sockets": [listening]}, name="ctxf-gateway", daemon=True
     )
     port: int = listening.getsockname()[1]
-    with _no_signals():
+    # Taken by another thread, a signal would not wake the main thread from what it waits for.
+    with _blocked(signal.valid_signals()):
         thread.start()  # the socket listens already: who connects before the server is up waits there
     try:
         yield port
@@ -57,19 +64,25 @@ def in_background(gateway: Gateway, listening: socket.socket) -> Iterator[int]:
 
 
 @contextlib.contextmanager
-def _no_signals() -> Iterator[None]:
-    """Threads that are started here never take a signal: taken there, it would not wake the main thread."""
+def _blocked(signals: Iterable[int]) -> Iterator[Callable[[], None]]:
+    """Let no signal reach this thread, nor any that is started here, until the block or the wait is over."""
     if not hasattr(signal, "pthread_sigmask"):
-        yield
+        yield lambda: None
         return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
-    try:
-        yield
-    finally:
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, signals)
+
+    def unblock() -> None:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
+    try:
+        yield unblock
+    finally:
+        unblock()
 
-def _server(gateway: Gateway) -> uvicorn.Server:
+
+def _server(
+    gateway: Gateway, on_start: Callable[[], Coroutine[None, None, None]] | None = None
+) -> uvicorn.Server:
     config = uvicorn.Config(
         gateway,
         http="h11",
@@ -86,5 +99,6 @@ def _server(gateway: Gateway) -> uvicorn.Server:
         timeout_graceful_shutdown=_GRACE_SECONDS,
         h11_max_incomplete_event_size=_LARGEST_HEAD,
         backlog=_BACKLOG,
+        callback_notify=on_start,  # called again every half minute, which does no harm
     )
     return uvicorn.Server(config)
