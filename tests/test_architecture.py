@@ -15,10 +15,12 @@ LAYERS = (
     ("protocol",),
     ("archive",),
     ("results",),
-    ("strings", "storing", "guidance", "windows"),
+    ("strings", "lines", "storing", "guidance", "windows", "sessions"),
     ("source_folder", "folder", "restorer", "stream"),
     ("requests",),
     ("config",),
+    ("hooks", "mcp"),
+    ("setup",),
     ("cli",),
     ("__main__",),
 )
@@ -29,6 +31,10 @@ ALONE = {
     "pathspec": "cli.walk",
     "tree_sitter": "protocol.grammars",
     "platformdirs": "archive.location",
+    "mcp": "mcp",
+    "mcp_types": "mcp",
+    "pydantic": "mcp",
+    "tomlkit": "setup.toml",
 }
 
 
