@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         UnknownLanguage,
     )
     from ctxf.folder import fold
+    from ctxf.projector import KeptDefinition, Omission, ProjectResult, Why, project
     from ctxf.protocol.model import Reason
     from ctxf.restorer import LooseReference, Restored, RestoreResult, Unresolved, restore
     from ctxf.results import Fold, FoldResult, InnerFold, Kept
@@ -71,10 +72,13 @@ __all__ = [
     "InvalidPattern",
     "InvalidScope",
     "Kept",
+    "KeptDefinition",
     "Line",
     "LooseReference",
+    "Omission",
     "PackageError",
     "PackageSummary",
+    "ProjectResult",
     "ReadError",
     "Reason",
     "RestoreResult",
@@ -88,8 +92,10 @@ __all__ = [
     "UnknownLanguage",
     "Unresolved",
     "Verification",
+    "Why",
     "__version__",
     "fold",
+    "project",
     "restore",
 ]
 
@@ -106,6 +112,7 @@ _HOMES: Final = {
         "ctxf.archive.upkeep",
     ),
     "fold": "ctxf.folder",
+    **dict.fromkeys(("KeptDefinition", "Omission", "ProjectResult", "Why", "project"), "ctxf.projector"),
     **dict.fromkeys(
         ("LooseReference", "RestoreResult", "Restored", "Unresolved", "restore"), "ctxf.restorer"
     ),
