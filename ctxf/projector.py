@@ -1,6 +1,6 @@
 """Project: a source and a question in, the one function that it is about out, the rest in the archive."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, AnyStr, Generic
 

@@ -1,4 +1,4 @@
-"""Chooses the one function that a question names, or says why it names none or several (PROTOCOL.md §13.2)."""
+"""Chooses the one function that a question names, or says why there is none (PROTOCOL.md §13.2)."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -152,12 +152,12 @@ def _decide(matches: Sequence[_Match], types: dict[str, Definition], matched: tu
             unclear.append((mention, narrowed))
     for mention, groups in unclear:
         if not any(group[0].key in certain for group in groups):
-            detail = (
-                f"{_number(len(groups))} definitions of {mention.name}: {_list(group[0] for group in groups)}"
-            )
+            shown = _list(group[0] for group in groups)
+            detail = f"{_number(len(groups))} definitions of {mention.name}: {shown}"
             return Choice(why=Why.AMBIGUOUS, detail=detail, matched=matched)
     if len(certain) > 1:
-        detail = f"the question names {_number(len(certain))} functions: {_list(group[0] for group in certain.values())}"
+        shown = _list(group[0] for group in certain.values())
+        detail = f"the question names {_number(len(certain))} functions: {shown}"
         return Choice(why=Why.AMBIGUOUS, detail=detail, matched=matched)
     (group,) = certain.values()
     return Choice(group, matched=matched)

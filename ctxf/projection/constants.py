@@ -144,10 +144,7 @@ def _is_frozen_literal(call: "Node", data: bytes, table: Table) -> bool:
 
 def _names(node: "Node", data: bytes, table: Table) -> tuple[bytes, ...]:
     """The words on the left of a constant's values; more than its names, which does no harm."""
-    if node.type == "preproc_def":
-        bindings = [node]
-    else:
-        bindings = list(_bindings(node, table))
+    bindings = [node] if node.type == "preproc_def" else list(_bindings(node, table))
     names: list[bytes] = []
     for binding in bindings:
         name = binding.child_by_field_name("name") or binding.child_by_field_name("left")

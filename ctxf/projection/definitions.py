@@ -134,7 +134,7 @@ class Definitions:
         return []
 
     def _own_scopes(self, node: "Node") -> list[tuple[str, ...]]:
-        """What a definition says itself that it belongs to, innermost first: `func (c *Cache)`, `Foo::get`."""
+        """What a definition says itself that it belongs to, innermost first: `func (c *Cache)`."""
         if owner := self._table.owners.get(node.type):
             child = node.child_by_field_name(owner)
             if owner == "left":  # `Store.prototype.get = function`

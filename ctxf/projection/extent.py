@@ -24,9 +24,19 @@ class Rows(NamedTuple):
 
 # What begins the inside of a class, a function, a branch.
 _BODIES: Final = frozenset(
-    "block body_statement class_body declaration_list statement_block compound_statement object"
-    " field_declaration_list enum_body interface_body statement_list annotation_type_body"
-    " enum_declaration_list switch_body do_block colon_block object_type constructor_body".split()
+    {
+        *(
+            "block",
+            "body_statement",
+            "class_body",
+            "declaration_list",
+            "statement_block",
+            "compound_statement",
+        ),
+        *("object", "object_type", "field_declaration_list", "enum_body", "interface_body", "statement_list"),
+        *("annotation_type_body", "enum_declaration_list", "switch_body", "do_block", "colon_block"),
+        "constructor_body",
+    }
 )
 _OPENERS: Final = frozenset({"{", "(", "["})
 _INSIDE_BEHIND: Final = frozenset({"then", "do", "else"})  # bash: statements without a node around them

@@ -1,6 +1,7 @@
 """What a parser is asked for a projection: which lines stay.
 
-It runs where the tree is, maybe in a child process. `answer` takes and gives bytes (JSON), like every task of `ctxf.protocol.parsers`.
+It runs where the tree is, maybe in a child process. `answer` takes and gives bytes, as every
+task of `ctxf.protocol.parsers` does.
 """
 
 import json

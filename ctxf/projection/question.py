@@ -36,8 +36,8 @@ class Mention(NamedTuple):
         return ".".join((*self.qualifiers, self.name))
 
 
-# Letters of identifiers. Latin ones only at first: in `请解释load_plan的作用` no blank says where the name begins
-# and ends, but its letters do.
+# Letters of identifiers. Latin ones only at first: around a name in Chinese or Russian there may be no blank,
+# but its letters say where it begins and ends.
 _LATIN: Final = "A-Za-z_$\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f"
 _IDENT: Final = rf"(?<![{_LATIN}0-9])~?[{_LATIN}][{_LATIN}0-9]*+[!?]?"
 _OTHER_LETTER: Final = re.compile(rf"[^{_LATIN}0-9!?~]")

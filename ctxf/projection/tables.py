@@ -25,12 +25,15 @@ class Table:
 
     `functions` are definitions with a body, `signatures` such without; with `overloads` these belong to the
     body of the same name. A `bindings` node gives a name to one of `values`, which then is a function.
-    `types` are what methods stand in. `scopes` are the nodes
-    whose names qualify what is inside, with the fields that hold the names, `owners` those of a definition
-    that name what it belongs to. Between a definition and its name may stand nodes of `name_path`, around it belong `wrappers`, before it `attributes`.
+    `types` are what methods stand in.
+
+    `scopes` are the nodes whose names qualify what is inside, with the fields that hold the names, `owners`
+    those of a definition that name what it belongs to. Between a definition and its name may stand nodes of
+    `name_path`, around it belong `wrappers`, before it `attributes`.
+
     `levels` are the nodes whose members count as file-level. `constants` are statements that bind literals,
-    if `constant_head` matches before the value; inside them, `constant_bindings` hold the values, and
-    these are made of `literals` only.
+    if `constant_head` matches at their beginning; inside them, `constant_bindings` hold the values, and these
+    are made of `literals` only. `imports` bring names in.
     """
 
     form: CommentForm
@@ -209,9 +212,7 @@ TABLES: Final[dict[str, Table]] = {
         ),
         constants=_kinds("field_declaration constant_declaration"),
         constant_bindings=_kinds("variable_declarator"),
-        constant_head=re.compile(
-            rb"[^=;]*\bstatic\b[^=;]*\bfinal\b|[^=;]*\bfinal\b[^=;]*\bstatic\b", re.ASCII
-        ),
+        constant_head=re.compile(rb"(?=[^=;]*\bstatic\b)(?=[^=;]*\bfinal\b)", re.ASCII),
         literals=_kinds(
             "decimal_integer_literal hex_integer_literal octal_integer_literal binary_integer_literal"
             " decimal_floating_point_literal hex_floating_point_literal string_literal string_fragment"
@@ -292,7 +293,8 @@ TABLES: Final[dict[str, Table]] = {
         literals=_kinds(
             "integer float string string_content encapsed_string escape_sequence boolean null"
             " array_creation_expression array_element_initializer unary_op_expression binary_expression"
-            " parenthesized_expression nowdoc nowdoc_body nowdoc_string heredoc_start heredoc_end argument comment"
+            " parenthesized_expression nowdoc nowdoc_body nowdoc_string heredoc_start heredoc_end argument"
+            " comment"
         ),
         imports=_kinds("namespace_use_declaration"),
     ),

@@ -91,11 +91,10 @@ def _report(result: ProjectResult[bytes], data: bytes, *, quiet: bool, explain: 
         for one in result.definitions:
             say(f"kept {escape(one.name)}, lines {one.first} to {one.last}")
         if result.constants or result.constants_left_out:
-            say(
-                f"kept {count(result.constants, 'constant')} of {result.constants + result.constants_left_out}"
-            )
-        for one in result.omissions:
-            say(f"left out {one.label} as {one.id} ({size(one.size)})")
+            total = result.constants + result.constants_left_out
+            say(f"kept {result.constants} of {count(total, 'literal constant')}")
+        for omission in result.omissions:
+            say(f"left out {omission.label} as {omission.id} ({size(omission.size)})")
     if result.failure is not None:
         say(f"{escape(str(result.failure))}; the text went through as it came")
     elif quiet:
