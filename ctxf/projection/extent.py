@@ -52,7 +52,6 @@ class Extents:
         self._root = root
         self._data = data
         self._table = table
-        self._starts = [0, *(match.end() for match in re.finditer(rb"\n", data))]
 
     def outermost(self, node: "Node") -> "Node":
         """The definition with what belongs to its statement: decorators, `export const`, `template <...>`."""
@@ -63,10 +62,10 @@ class Extents:
     def of_definition(self, node: "Node") -> Rows:
         """Its lines, with the comments and attributes right above it."""
         outer = self.outermost(node)
-        first = outer.start_point[0]
-        while first and (above := self._belonging_above(first)) is not None:
-            first = above
-        return Rows(first, last_row(outer))
+        top = outer
+        while (above := self._belonging_above(top)) is not None:
+            top = above
+        return Rows(top.start_point[0], last_row(outer))
 
     def around(self, node: "Node") -> list[Rows]:
         """The header lines of all that it stands in, and the lines that close them."""
@@ -81,22 +80,28 @@ class Extents:
             inner = around
         return rows
 
-    def _belonging_above(self, row: int) -> int | None:
-        """The first row of the comment or attribute that ends in the row above, alone on its lines."""
-        line = self._data[self._starts[row - 1] : self._starts[row]].rstrip()
+    def _belonging_above(self, node: "Node") -> "Node | None":
+        """The comment or attribute that ends in the row above `node` and is alone on its lines."""
+        line_start = node.start_byte - node.start_point[1]
+        above = self._data.rfind(b"\n", 0, max(0, line_start - 1)) + 1
+        line = self._data[above:line_start].rstrip()
         if not line:
             return None
-        end = self._starts[row - 1] + len(line)
-        node = self._root.descendant_for_byte_range(end - 1, end)
+        end = above + len(line)
+        inner = self._root.descendant_for_byte_range(end - 1, end)
+        belongs = None
         for _step in range(_COMMENT_DEPTH):
-            if node is None:
-                return None
-            if _COMMENT.search(node.type) or node.type in self._table.attributes:
-                first = node.start_point[0]
-                before = self._data[self._starts[first] : node.start_byte]
-                return None if before.strip(b" \t\f") else first
-            node = node.parent
-        return None
+            if inner is None:
+                break
+            if _COMMENT.search(inner.type) or inner.type in self._table.attributes:
+                belongs = inner
+            elif belongs:
+                break
+            inner = inner.parent
+        if belongs is None:
+            return None
+        before = self._data[belongs.start_byte - belongs.start_point[1] : belongs.start_byte]
+        return None if before.strip(b" \t\f\xef\xbb\xbf") else belongs
 
     def _header(self, around: "Node", inner: "Node") -> list[Rows]:
         first = around.start_point[0]
@@ -109,7 +114,7 @@ class Extents:
         last = first
         is_inside = False
         while child.start_byte < inner.start_byte and child.type not in _BODIES and not is_inside:
-            last = max(last, last_row(child))
+            last = last if child.is_extra else max(last, last_row(child))
             is_inside = child.type in _INSIDE_BEHIND or child.type == "\n"
             condition = around.type.startswith("preproc_") and child.is_named
             child = next(children, inner)

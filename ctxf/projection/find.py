@@ -162,15 +162,21 @@ def _unclean(
 def _has_broken_neighbour(node: "Node", stops: frozenset[str]) -> bool:
     """Whether an error stands between a definition and those before and behind it."""
     before = node.prev_sibling
-    while before and before.is_extra and not before.is_error:
+    while before and not _is_broken(before) and (before.is_extra or not before.is_named):
         before = before.prev_sibling
-    if before and (before.is_error or before.is_missing):
+    if before and _is_broken(before):
         return True
     behind = node.next_sibling
     for _step in range(_NEIGHBOURS):
-        if behind is None or (behind.type in stops and not behind.is_error):
+        if behind is None:
             return False
-        if behind.is_error or behind.is_missing:
+        if _is_broken(behind):
             return True
+        if behind.type in stops:
+            return False
         behind = behind.next_sibling
     return False
+
+
+def _is_broken(node: "Node") -> bool:
+    return node.is_error or node.is_missing

@@ -45,7 +45,8 @@ class Lookup:
         if name not in self._known:
             raw = name.encode("utf-8", "surrogatepass")
             places = self._places.get(raw, []) if self._places is not None else _find(self._data, raw)
-            self._known[name] = self._defined(places, len(raw))
+            found = self._defined(places, len(raw))
+            self._known[name] = [one for one in found if one.name == name] or found
         return self._known[name]
 
     def otherwise_spelled(self, name: str) -> list[Definition]:

@@ -5,6 +5,7 @@ Plan, then commit: `plan_stretches` says what to store, `write_projection` puts 
 
 import re
 from collections.abc import Iterable, Sequence
+from itertools import accumulate
 from typing import Final, NamedTuple
 
 from ctxf.projection.check import Place
@@ -66,10 +67,8 @@ def plan_stretches(data: bytes, rows: Iterable[Rows], form: CommentForm) -> list
 
 def line_starts(data: bytes) -> list[int]:
     """Where each line begins, behind a byte order mark; at the end, where one more would."""
-    first = len(BOM) if data.startswith(BOM) else 0
-    starts = [first, *(match.end() for match in re.finditer(rb"\n", data))]
-    if starts[-1] != len(data):
-        starts.append(len(data))
+    starts = list(accumulate(map(len, re.findall(rb"[^\n]*\n|[^\n]+", data)), initial=0))
+    starts[0] = len(BOM) if data.startswith(BOM) else 0
     return starts
 
 
