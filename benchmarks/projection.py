@@ -130,9 +130,7 @@ class _File:
             self._ask_for_several(rng.choice(several))
 
     def _project(self, question: str) -> ctxf.ProjectResult[bytes]:
-        result = ctxf.project(
-            self.data, question, self.outcome.language, self.archive, parser=self.parsers
-        )
+        result = ctxf.project(self.data, question, self.outcome.language, self.archive, parser=self.parsers)
         if ctxf.restore(result.text, self.archive, language=self.outcome.language).text != self.data:
             self.outcome.not_restored += 1
         return result
@@ -145,9 +143,7 @@ class _File:
         start = time.perf_counter()
         Parser(self.grammar.handle).parse(self.data)
         parsed = time.perf_counter()
-        result = ctxf.project(
-            self.data, question, self.outcome.language, self.archive, parser=self.parsers
-        )
+        result = ctxf.project(self.data, question, self.outcome.language, self.archive, parser=self.parsers)
         projected = time.perf_counter()
         restored = ctxf.restore(result.text, self.archive, language=self.outcome.language)
         outcome = self.outcome
@@ -173,7 +169,9 @@ class _File:
         lines = self.data.split(b"\n")
         if len(result.definitions) != len(expected):
             return False
-        for kept, function in zip(result.definitions, sorted(expected, key=lambda one: one.line), strict=True):
+        for kept, function in zip(
+            result.definitions, sorted(expected, key=lambda one: one.line), strict=True
+        ):
             text = b"\n".join(lines[kept.first - 1 : kept.last])
             if kept.last != function.last or not kept.first <= function.line <= kept.last:
                 return False

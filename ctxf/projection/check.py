@@ -7,6 +7,8 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from ctxf.projection.cleanness import is_clean
+from ctxf.projection.tables import TABLES
 from ctxf.protocol.comments import COMMENT, Span, judge_spans
 from ctxf.protocol.languages import Language
 
@@ -40,7 +42,7 @@ def answer(tree: "Tree", data: bytes, language: Language, payload: bytes) -> byt
     omissions, definitions = json.loads(payload)
     verdicts = judge_spans(tree, data, [Span(*one) for one in omissions], language)
     good = [verdict == COMMENT for verdict in verdicts]
-    good += [_is_there(tree.root_node, Place(*one)) for one in definitions]
+    good += [_is_there(tree.root_node, data, language, Place(*one)) for one in definitions]
     return b"".join(_GOOD if one else _BAD for one in good)
 
 
@@ -49,10 +51,10 @@ def faults(payload: bytes) -> list[int]:
     return [index for index in range(len(payload)) if payload[index : index + 1] != _GOOD]
 
 
-def _is_there(root: "Node", place: Place) -> bool:
+def _is_there(root: "Node", data: bytes, language: Language, place: Place) -> bool:
     node = root.descendant_for_byte_range(place.start, place.end)
     while node and (node.start_byte, node.end_byte) == (place.start, place.end):
         if node.type == place.kind:
-            return not node.has_error
+            return is_clean(node, data, TABLES[language.name])
         node = node.parent
     return False

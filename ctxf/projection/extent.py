@@ -40,7 +40,7 @@ _BODIES: Final = frozenset(
 )
 _OPENERS: Final = frozenset({"{", "(", "["})
 _INSIDE_BEHIND: Final = frozenset({"then", "do", "else"})  # bash: statements without a node around them
-_CLAUSES: Final = frozenset({"except_clause", "except_group_clause", "finally_clause", "else_clause"})
+_BRANCHES: Final = frozenset({"try_statement", "if_statement"})
 _COMMENT_DEPTH: Final = 6
 _COMMENT: Final = re.compile("comment")
 
@@ -75,7 +75,7 @@ class Extents:
             if around.type not in self._table.wrappers or around.type == "template_declaration":
                 rows += self._header(around, inner)
                 rows += self._closer(around, inner)
-            if around.type == "try_statement":
+            if around.type in _BRANCHES:
                 rows += self._later_clauses(around, inner)
             inner = around
         return rows
@@ -129,13 +129,17 @@ class Extents:
         return [Rows(last.start_point[0], last_row(around))]
 
     def _later_clauses(self, around: "Node", inner: "Node") -> list[Rows]:
-        """`except X:`, without which a `try:` would be none."""
-        return [
-            rows
-            for child in around.children
-            if child.type in _CLAUSES and child.start_byte >= inner.end_byte
-            for rows in self._header(child, child.children[-1])
-        ]
+        """The header and the closing lines of `catch`, `except`, `else`: without them a `try` would be none."""
+        rows = []
+        for clause in around.children:
+            if clause.type.endswith("_clause") and clause.start_byte >= inner.end_byte:
+                last = clause.children[-1]
+                rows += self._header(clause, last)
+                while last.children:
+                    last = last.children[-1]
+                if not last.is_named:
+                    rows.append(Rows(last.start_point[0], last_row(last)))
+        return rows
 
 
 def last_row(node: "Node") -> int:

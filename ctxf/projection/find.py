@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from ctxf.projection.choose import Choice, Why, choose, is_bare_word
+from ctxf.projection.cleanness import has_broken_neighbour, is_clean
 from ctxf.projection.constants import find_constants
 from ctxf.projection.definitions import Definition, ancestors
 from ctxf.projection.extent import Extents, Rows, last_row
@@ -28,7 +29,6 @@ TASK: Final = "ctxf.projection.find"
 """The name of this module, for `Parsers.ask`."""
 
 _SECONDS: Final = 2.0
-_NEIGHBOURS: Final = 200  # siblings that are looked at for parse errors
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,36 +147,12 @@ def _unclean(
     """The first of `group` that a parse error may have cut, joined or moved."""
     last = extents.outermost(group[-1].node)
     doubt = first_shifting_error(tree, data, last.start_byte, language) if tree.root_node.has_error else None
-    stops = table.functions | table.types | table.wrappers | table.constants | table.imports
     for one in group:
         outer = extents.outermost(one.node)
-        if outer.has_error or (doubt is not None and doubt < outer.start_byte):
+        if doubt is not None and doubt < outer.start_byte:
+            return one
+        if not is_clean(outer, data, table) or has_broken_neighbour(outer, data, table):
             return one
         if any(around.is_error for around in ancestors(outer)):
             return one
-        if _has_broken_neighbour(outer, stops):
-            return one
     return None
-
-
-def _has_broken_neighbour(node: "Node", stops: frozenset[str]) -> bool:
-    """Whether an error stands between a definition and those before and behind it."""
-    before = node.prev_sibling
-    while before and not _is_broken(before) and (before.is_extra or not before.is_named):
-        before = before.prev_sibling
-    if before and _is_broken(before):
-        return True
-    behind = node.next_sibling
-    for _step in range(_NEIGHBOURS):
-        if behind is None:
-            return False
-        if _is_broken(behind):
-            return True
-        if behind.type in stops:
-            return False
-        behind = behind.next_sibling
-    return False
-
-
-def _is_broken(node: "Node") -> bool:
-    return node.is_error or node.is_missing

@@ -33,7 +33,8 @@ class Table:
 
     `levels` are the nodes whose members count as file-level. `constants` are statements that bind literals,
     if `constant_head` matches at their beginning; inside them, `constant_bindings` hold the values, and these
-    are made of `literals` only. `imports` bring names in.
+    are made of `literals` only. `imports` bring names in. With
+    `has_macros` words may stand anywhere that the grammar has no place for.
     """
 
     form: CommentForm
@@ -53,6 +54,7 @@ class Table:
     attributes: frozenset[str] = _NONE
     levels: frozenset[str] = _NONE
     constant_head: re.Pattern[bytes] | None = None
+    has_macros: bool = False
     imports: frozenset[str] = field(default=_kinds("import_declaration use_declaration preproc_include"))
 
 
@@ -102,6 +104,7 @@ _JAVASCRIPT: Final = Table(
 
 _CPP: Final = Table(
     form=_SLASHES,
+    has_macros=True,
     functions=_kinds("function_definition preproc_function_def"),
     signatures=_kinds("declaration field_declaration"),
     types=_kinds("class_specifier struct_specifier union_specifier enum_specifier type_definition"),
