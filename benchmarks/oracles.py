@@ -1,7 +1,7 @@
 """What tools that are none of ours find in a source: its functions, where each begins and ends.
 
-Python's own `ast`; acorn, which comes inside Node.js, for JavaScript; Universal Ctags for what it knows the ends
-of functions in.
+Python's own `ast`; acorn, which comes inside Node.js, for JavaScript; Universal Ctags for the languages in
+which it knows where functions end.
 """
 
 import ast
@@ -14,6 +14,9 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 __all__ = ["ORACLES", "Function"]
+
+
+Oracle = Callable[[Path], "list[Function] | None"]
 
 
 class Function(NamedTuple):
@@ -69,14 +72,16 @@ def ctags_functions(path: Path, language: str) -> list[Function] | None:
     return found or None
 
 
-# Node's own copy of acorn: an option that is not for programs, but for a benchmark on this machine it will do.
+# Node's own copy of acorn, by an option that is not for programs.
 _ACORN: Final = """
 const acorn = require('internal/deps/acorn/acorn/dist/acorn');
 const text = require('fs').readFileSync(process.argv[1], 'utf8');
 let tree;
 for (const sourceType of ['module', 'script'])
-  try { tree = acorn.parse(text, {ecmaVersion: 'latest', sourceType, locations: true, allowHashBang: true}); break; }
-  catch (error) {}
+  try {
+    tree = acorn.parse(text, {ecmaVersion: 'latest', sourceType, locations: true, allowHashBang: true});
+    break;
+  } catch (error) {}
 const found = [];
 const isFunction = node => node && /^(Arrow)?Function/.test(node.type);
 const pending = tree ? [[tree, '']] : [];
@@ -88,7 +93,10 @@ while (pending.length) {
   else if ((node.type === 'MethodDefinition' || node.type === 'PropertyDefinition') && isFunction(node.value)
            && !node.computed) name = node.key;
   else if (node.type === 'Property' && isFunction(node.value) && !node.computed) name = node.key;
-  if ((node.type === 'ClassDeclaration' || node.type === 'ClassExpression') && node.id) inner = node.id.name;
+  if (/^Class/.test(node.type) && node.id) inner = node.id.name;
+  else if (node.type === 'VariableDeclarator' && node.id.type === 'Identifier') inner = node.id.name;
+  else if (node.type === 'Property' && node.key.type === 'Identifier' && !node.computed)
+    inner = node.key.name;
   if (name && (name.type === 'Identifier' || name.type === 'PrivateIdentifier')) {
     found.push([name.name, owner, name.loc.start.line, node.loc.end.line]);
     inner = name.name;
@@ -114,8 +122,18 @@ def acorn_functions(path: Path) -> list[Function] | None:
     return [Function(*one) for one in found] if found is not None else None
 
 
-def _oracles() -> dict[str, Callable[[Path], list[Function] | None]]:
-    oracles: dict[str, Callable[[Path], list[Function] | None]] = {"python": python_functions}
+def _named(find: Oracle) -> Oracle:
+    """Without operators and setters, whose names no question spells."""
+
+    def find_named(path: Path) -> list[Function] | None:
+        found = find(path)
+        return found and [one for one in found if one.name.replace("$", "_").rstrip("!?").isidentifier()]
+
+    return find_named
+
+
+def _oracles() -> dict[str, Oracle]:
+    oracles: dict[str, Oracle] = {"python": python_functions}
     if shutil.which("node"):
         oracles["javascript"] = acorn_functions
     if shutil.which("ctags"):
@@ -125,7 +143,7 @@ def _oracles() -> dict[str, Callable[[Path], list[Function] | None]]:
         }
     if len(oracles) < len(_KINDS) + 2:
         print("ctags or node is missing: some languages have no judge here", file=sys.stderr)
-    return oracles
+    return {name: _named(find) for name, find in oracles.items()}
 
 
 ORACLES: Final = _oracles()

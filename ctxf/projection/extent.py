@@ -42,6 +42,7 @@ _OPENERS: Final = frozenset({"{", "(", "["})
 _INSIDE_BEHIND: Final = frozenset({"then", "do", "else"})  # bash: statements without a node around them
 _BRANCHES: Final = frozenset({"try_statement", "if_statement"})
 _COMMENT_DEPTH: Final = 6
+_MOST_ABOVE: Final = 500
 _COMMENT: Final = re.compile("comment")
 
 
@@ -63,7 +64,10 @@ class Extents:
         """Its lines, with the comments and attributes right above it."""
         outer = self.outermost(node)
         top = outer
-        while (above := self._belonging_above(top)) is not None:
+        for _step in range(_MOST_ABOVE):  # a look into the tree may cost as much as a node has siblings
+            above = self._belonging_above(top)
+            if above is None:
+                break
             top = above
         return Rows(top.start_point[0], last_row(outer))
 
@@ -129,7 +133,7 @@ class Extents:
         return [Rows(last.start_point[0], last_row(around))]
 
     def _later_clauses(self, around: "Node", inner: "Node") -> list[Rows]:
-        """The header and the closing lines of `catch`, `except`, `else`: without them a `try` would be none."""
+        """The header and closing lines of `catch`, `except`, `else`, without which a `try` would be none."""
         rows = []
         for clause in around.children:
             if clause.type.endswith("_clause") and clause.start_byte >= inner.end_byte:

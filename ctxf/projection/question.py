@@ -57,7 +57,8 @@ _PART: Final = re.compile(rf"{_GENERIC}{_JOINT}")
 
 _TICKS: Final = re.compile("`+")
 _CALL: Final = re.compile(r"(?:::)?(?:<[^<>()\n]{0,80}>)?\((?!e?s\))")
-_ARGUMENTS: Final = re.compile(r"[^()\n]{0,200}\)")
+_BRACKET: Final = re.compile("[()]")
+_LONGEST_ARGUMENTS: Final = 200
 _URL: Final = re.compile(r"(?<![A-Za-z0-9+.-])[A-Za-z][A-Za-z0-9+.-]*+://\S*+")
 # `(*Cache).Get` as Go writes a method.
 _RECEIVER: Final = re.compile(r"\(\s*+[*&]?\s*+([^\W\d]\w*+)\s*+\)\s*+(?=\.)")
@@ -119,8 +120,8 @@ def _mentions(text: str, chain: re.Pattern[str], code: list[tuple[int, int]]) ->
         while index < len(code) and code[index][1] <= start:
             index += 1
         call = _CALL.match(text, end)
-        if call and (arguments := _ARGUMENTS.match(text, call.end())):
-            position = arguments.end()
+        if call:
+            position = _behind_arguments(text, call.end())
         if call:
             form = Form.CALL
         elif index < len(code) and code[index][0] <= start:
@@ -130,6 +131,16 @@ def _mentions(text: str, chain: re.Pattern[str], code: list[tuple[int, int]]) ->
         name, qualifiers = _parts(match[0], keep_suffix=form in (Form.CALL, Form.CODE))
         if name:
             yield Mention(name, qualifiers, form, start, end)
+
+
+def _behind_arguments(text: str, start: int) -> int:
+    """Where the arguments of a call end that begin at `start`: what they name is not asked for."""
+    depth = 1
+    for bracket in _BRACKET.finditer(text, start, start + _LONGEST_ARGUMENTS):
+        depth += 1 if bracket[0] == "(" else -1
+        if not depth:
+            return bracket.end()
+    return start
 
 
 def _form(text: str, start: int, end: int) -> Form:

@@ -22,8 +22,7 @@ from time import monotonic
 from types import TracebackType
 from typing import IO, TYPE_CHECKING, Final, NamedTuple, Protocol, Self
 
-from ctxf.protocol import comments
-from ctxf.protocol.comments import Span
+from ctxf.protocol.comments import TASK, Span, request
 from ctxf.protocol.grammars import PARSE_SECONDS, Grammar, MissingGrammar, load_grammar
 from ctxf.protocol.languages import Language
 
@@ -114,7 +113,7 @@ class Parsers:
 
     def judge(self, data: bytes, spans: Sequence[Span], language: Language) -> bytes | Failure:
         """One verdict per span, or why there is none."""
-        verdicts = self.ask(comments.TASK, comments.request(spans), data, language)
+        verdicts = self.ask(TASK, request(spans), data, language)
         if isinstance(verdicts, Failure) or len(verdicts) == len(spans):
             return verdicts
         return Failure(Problem.CRASH, f"the {language.name} parser gave no sensible answer")
