@@ -38,13 +38,23 @@ if TYPE_CHECKING:
         InvalidScope,
         PackageError,
         ReadError,
+        RequestNotRead,
         SourceNotParsed,
         TextNotUtf8,
         UnknownLanguage,
+        UnknownProtocol,
     )
     from ctxf.folder import fold
+    from ctxf.guidance import Recovery
     from ctxf.projector import KeptDefinition, Omission, ProjectResult, Why, project
     from ctxf.protocol.model import Reason
+    from ctxf.requests import (
+        RequestPolicy,
+        RequestRestoreResult,
+        RequestResult,
+        fold_request,
+        restore_request,
+    )
     from ctxf.restorer import LooseReference, Restored, RestoreResult, Unresolved, restore
     from ctxf.results import Fold, FoldResult, InnerFold, Kept
 
@@ -81,6 +91,11 @@ __all__ = [
     "ProjectResult",
     "ReadError",
     "Reason",
+    "Recovery",
+    "RequestNotRead",
+    "RequestPolicy",
+    "RequestRestoreResult",
+    "RequestResult",
     "RestoreResult",
     "Restored",
     "ScopeStats",
@@ -90,13 +105,16 @@ __all__ = [
     "TextNotUtf8",
     "Totals",
     "UnknownLanguage",
+    "UnknownProtocol",
     "Unresolved",
     "Verification",
     "Why",
     "__version__",
     "fold",
+    "fold_request",
     "project",
     "restore",
+    "restore_request",
 ]
 
 # Where the names live that are not in ctxf.errors or ctxf.results.
@@ -111,8 +129,13 @@ _HOMES: Final = {
         ("Damage", "Forgotten", "PackageSummary", "ScopeStats", "Totals", "Verification"),
         "ctxf.archive.upkeep",
     ),
+    "Recovery": "ctxf.guidance",
     "fold": "ctxf.folder",
     **dict.fromkeys(("KeptDefinition", "Omission", "ProjectResult", "Why", "project"), "ctxf.projector"),
+    **dict.fromkeys(
+        ("RequestPolicy", "RequestRestoreResult", "RequestResult", "fold_request", "restore_request"),
+        "ctxf.requests",
+    ),
     **dict.fromkeys(
         ("LooseReference", "RestoreResult", "Restored", "Unresolved", "restore"), "ctxf.restorer"
     ),

@@ -6,6 +6,8 @@
     ├── UnknownLanguage (ValueError)   a name that means no language
     ├── SourceNotParsed                a source stays as it is: no grammar, a crash, a time limit
     ├── InvalidPattern (ValueError)    no regular expression
+    ├── UnknownProtocol (ValueError)   a name that means no wire format of requests
+    ├── RequestNotRead (ValueError)    a request body that is no JSON object
     ├── ConfigError (ValueError)       a configuration file or variable that cannot be used
     ├── ArchiveError                   the archive as a whole cannot do what was asked
     │   ├── ArchiveMissing             there is no archive at this place yet
@@ -45,9 +47,11 @@ __all__ = [
     "InvalidScope",
     "PackageError",
     "ReadError",
+    "RequestNotRead",
     "SourceNotParsed",
     "TextNotUtf8",
     "UnknownLanguage",
+    "UnknownProtocol",
 ]
 
 
@@ -101,6 +105,22 @@ class InvalidPattern(CtxfError, ValueError):
         self.pattern = pattern
         self.problem = problem
         super().__init__(f"{pattern!r} is no regular expression: {problem} (a fixed text needs -F)")
+
+
+class UnknownProtocol(CtxfError, ValueError):
+    """`name` is no wire format of chat requests."""
+
+    def __init__(self, name: str, known: Sequence[str]) -> None:
+        self.name = name
+        super().__init__(f"{name!r} is no known protocol; use {', '.join(known)}")
+
+
+class RequestNotRead(CtxfError, ValueError):
+    """A request's body is not what its protocol sends: it stays as it is."""
+
+    def __init__(self, problem: str) -> None:
+        self.problem = problem
+        super().__init__(f"the request is left as it is: {problem}")
 
 
 class ConfigError(CtxfError, ValueError):

@@ -74,7 +74,7 @@ def project(
     capacity: int | None = None,
     parser: Parsers | None = None,
 ) -> ProjectResult[AnyStr]:
-    """Keep of `source` the one function or method that `question` names; archive the rest (PROTOCOL.md §13).
+    """Keep of `source` the one function or method that `question` names; archive the rest (PROTOCOL.md §14).
 
     A projection is a fold: `ctxf.restore` gives the source back. Where the question names no function, or
     several, or anything fails, the source comes back as it was, with the reason. Bytes give bytes, a str

@@ -9,9 +9,20 @@ from ctxf.protocol.fold import FoldPlan, FoldRules, KeptMarker, PlannedFold, wri
 from ctxf.protocol.model import Marker, Reason
 from ctxf.results import Fold, FoldResult, InnerFold, Kept
 
-__all__ = ["Stretch", "as_it_was", "group_of", "store_and_write", "write_admitted"]
+__all__ = [
+    "LONGER_ID",
+    "Stretch",
+    "as_it_was",
+    "group_of",
+    "store_and_write",
+    "why_kept",
+    "why_refused",
+    "write_admitted",
+]
 
 Admission = tuple[str, ...] | Refused
+
+LONGER_ID = "saves no byte: its id had to be longer"
 
 
 class Stretch(NamedTuple):
@@ -51,15 +62,14 @@ def write_admitted(
     stored = []
     for fold, ids in admitted:
         if isinstance(ids, Refused):
-            detail = f"needs {ids.needed} bytes where the scope has {ids.free} left"
-            kept.append(_kept_block(fold.block.begin, Reason.CAPACITY, detail))
+            kept.append(_kept_block(fold.block.begin, Reason.CAPACITY, why_refused(ids)))
         else:
             stored.append((fold, ids))
     text, refused = write_folds(
         stretch.text, [(fold, ids[0]) for fold, ids in stored], rules, offset=stretch.offset
     )
     for fold in refused:
-        kept.append(_kept_block(fold.block.begin, Reason.TOO_SMALL, "saves no byte: its id had to be longer"))
+        kept.append(_kept_block(fold.block.begin, Reason.TOO_SMALL, LONGER_ID))
     unwritten = {fold.block.begin.start for fold in refused}
     folds = tuple(_fold(fold, ids) for fold, ids in stored if fold.block.begin.start not in unwritten)
     ordered = tuple(sorted(kept, key=lambda one: one.line))
@@ -85,13 +95,21 @@ def _fold(fold: PlannedFold, ids: Sequence[str]) -> Fold:
 
 
 def _kept(kept: KeptMarker, rules: FoldRules) -> Kept:
-    if kept.tokens_saved is None:
-        detail = _DETAILS[kept.reason]
-    elif kept.tokens_saved >= rules.min_savings_tokens:
-        detail = "saves no byte"
-    else:
-        detail = f"saves {kept.tokens_saved} tokens, needs {rules.min_savings_tokens}"
-    return _kept_block(kept.marker, kept.reason, detail)
+    return _kept_block(kept.marker, kept.reason, why_kept(kept.reason, kept.tokens_saved, rules))
+
+
+def why_kept(reason: Reason, tokens_saved: int | None, rules: FoldRules) -> str:
+    """Why a block stays, in words; `tokens_saved` where that decided."""
+    if tokens_saved is None:
+        return _DETAILS[reason]
+    if tokens_saved >= rules.min_savings_tokens:
+        return "saves no byte"
+    return f"saves {tokens_saved} tokens, needs {rules.min_savings_tokens}"
+
+
+def why_refused(refused: Refused) -> str:
+    """Why the scope has no room for a block, in words."""
+    return f"needs {refused.needed} bytes where the scope has {refused.free} left"
 
 
 def _kept_block(marker: Marker, reason: Reason, detail: str) -> Kept:
@@ -114,4 +132,5 @@ _DETAILS = {
     Reason.PARSER: "could not be parsed",
     Reason.CAPACITY: "does not fit into what the scope may hold",
     Reason.ARCHIVE: "could not be stored",
+    Reason.HOLDS_FOLD: "holds a block that was due earlier",
 }

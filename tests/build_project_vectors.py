@@ -1,7 +1,7 @@
 """Writes tests/vectors/project-*.json; run it after a change to the cases: `python tests/build_project_vectors.py`.
 
 It knows nothing of ctxf. In each source `«` and `»` enclose whole lines that must be left out; the builder takes
-them out for the input, and puts the omission line that PROTOCOL.md §13.4 prescribes in their place for the
+them out for the input, and puts the omission line that PROTOCOL.md §14.4 prescribes in their place for the
 output.
 """
 
@@ -53,40 +53,40 @@ class Cache:
 {P4}»'''
 
 CASES = [
-    # What a question names (§13.2)
-    Case("a method of one of two classes", "13.2", "python", "What does Store.get return for a key?", PYTHON_STORE),
-    Case("spelled as in other languages", "13.2", "python", "explain `Store::get`", PYTHON_STORE),
-    Case("the receiver in another case", "13.2", "python", "why is store.get() slow?", PYTHON_STORE),
-    Case("a type that the question names, too", "13.2", "python", "what does get() do in Store?", PYTHON_STORE),
-    Case("two definitions", "13.2", "python", "what does get() return?", PYTHON_STORE, "ambiguous"),
-    Case("a plain word", "13.2", "python", "what do we get here?", PYTHON_STORE, "no-name"),
-    Case("two names", "13.2", "python", "Store.get or Store.put()?", PYTHON_STORE, "ambiguous"),
-    Case("no name", "13.2", "python", "Please summarise the design.", PYTHON_STORE, "no-name"),
-    Case("only a type", "13.2", "python", "What is the class `Store` for?", PYTHON_STORE, "no-name"),
-    Case("another class of that name", "13.2", "python", "What does Other.get do?", PYTHON_STORE, "no-name"),
-    Case("Chinese around the name", "13.2", "python", "请解释load_plan的作用", f"«{P}»def load_plan():\n    pass\n«{P}»"),
-    Case("Chinese word for functions", "13.2", "python", "load函数做什么?", f"«{P}»def load():\n    pass\n«{P}»"),
-    Case("Japanese around the name", "13.2", "python", "load_planの動作は?", f"«{P}»def load_plan():\n    pass\n«{P}»"),
-    Case("Russian around the name", "13.2", "python", "что делает функция load?", f"«{P}»def load():\n    pass\n«{P}»"),
-    Case("a name in Chinese", "13.2", "python", "`计算`是什么", f"«{P}»def 计算():\n    pass\n«{P}»"),
-    Case("another spelling", "13.2", "python", "what does loadPlan do?", f"«{P}»def load_plan():\n    pass\n«{P}»"),
-    Case("two other spellings", "13.2", "python", "what does loadPlan do?",
+    # What a question names (§14.2)
+    Case("a method of one of two classes", "14.2", "python", "What does Store.get return for a key?", PYTHON_STORE),
+    Case("spelled as in other languages", "14.2", "python", "explain `Store::get`", PYTHON_STORE),
+    Case("the receiver in another case", "14.2", "python", "why is store.get() slow?", PYTHON_STORE),
+    Case("a type that the question names, too", "14.2", "python", "what does get() do in Store?", PYTHON_STORE),
+    Case("two definitions", "14.2", "python", "what does get() return?", PYTHON_STORE, "ambiguous"),
+    Case("a plain word", "14.2", "python", "what do we get here?", PYTHON_STORE, "no-name"),
+    Case("two names", "14.2", "python", "Store.get or Store.put()?", PYTHON_STORE, "ambiguous"),
+    Case("no name", "14.2", "python", "Please summarise the design.", PYTHON_STORE, "no-name"),
+    Case("only a type", "14.2", "python", "What is the class `Store` for?", PYTHON_STORE, "no-name"),
+    Case("another class of that name", "14.2", "python", "What does Other.get do?", PYTHON_STORE, "no-name"),
+    Case("Chinese around the name", "14.2", "python", "请解释load_plan的作用", f"«{P}»def load_plan():\n    pass\n«{P}»"),
+    Case("Chinese word for functions", "14.2", "python", "load函数做什么?", f"«{P}»def load():\n    pass\n«{P}»"),
+    Case("Japanese around the name", "14.2", "python", "load_planの動作は?", f"«{P}»def load_plan():\n    pass\n«{P}»"),
+    Case("Russian around the name", "14.2", "python", "что делает функция load?", f"«{P}»def load():\n    pass\n«{P}»"),
+    Case("a name in Chinese", "14.2", "python", "`计算`是什么", f"«{P}»def 计算():\n    pass\n«{P}»"),
+    Case("another spelling", "14.2", "python", "what does loadPlan do?", f"«{P}»def load_plan():\n    pass\n«{P}»"),
+    Case("two other spellings", "14.2", "python", "what does loadPlan do?",
          f"{P}def load_plan():\n    pass\ndef LoadPlan():\n    pass\n{P}", "no-name"),
-    Case("the case as given first", "13.2", "python", "what does load_plan do?",
+    Case("the case as given first", "14.2", "python", "what does load_plan do?",
          f"«{P}»def load_plan():\n    pass\n«def LOAD_PLAN():\n    pass\n{P}»"),
-    Case("a function of an imported module", "13.2", "python", "why does it call json.load_plan()?",
+    Case("a function of an imported module", "14.2", "python", "why does it call json.load_plan()?",
          f"import json\n{P}def load_plan():\n    pass\n{P}", "no-name"),
-    Case("a function of this module", "13.2", "python", "plans.load_plan()",
+    Case("a function of this module", "14.2", "python", "plans.load_plan()",
          f"«import json\n{P}»def load_plan():\n    pass\n«{P}»"),
-    Case("a name as an argument", "13.2", "python", "what does area(width) compute?",
+    Case("a name as an argument", "14.2", "python", "what does area(width) compute?",
          f"«{P}»def area(w):\n    return w\n«def width():\n    pass\n{P}»"),
-    Case("an English plural", "13.2", "python", "which file(s) does it read?", f"{P}def file():\n    pass\n{P}", "no-name"),
-    Case("named after a word for functions", "13.2", "python", "How does the function load work?",
+    Case("an English plural", "14.2", "python", "which file(s) does it read?", f"{P}def file():\n    pass\n{P}", "no-name"),
+    Case("named after a word for functions", "14.2", "python", "How does the function load work?",
          f"«{P}»def load():\n    pass\n«{P}»"),
-    Case("a verb after a word for functions", "13.2", "python", "Does the function load data?",
+    Case("a verb after a word for functions", "14.2", "python", "Does the function load data?",
          f"{P}def load():\n    pass\n{P}", "no-name"),
-    # What stays with it (§13.3)
-    Case("overloads and decorators", "13.3", "python", "load()", f"""«from typing import overload
+    # What stays with it (§14.3)
+    Case("overloads and decorators", "14.3", "python", "load()", f"""«from typing import overload
 {P}»LIMIT = 7
 «{P}»@overload
 def load(x: int) -> int: ...
@@ -102,7 +102,7 @@ def load(x):
 async def load_all(xs):
     return xs
 {P}»"""),
-    Case("conditional definitions", "13.3", "python", "What does opener do?", f"""«import sys
+    Case("conditional definitions", "14.3", "python", "What does opener do?", f"""«import sys
 {P}»if sys.platform == 'win32':
     def opener(p):
         return 1
@@ -110,14 +110,14 @@ else:
     def opener(p):
         return 2
 «{P}»"""),
-    Case("one branch of several", "13.3", "python", "`opener`", f"""«import sys
+    Case("one branch of several", "14.3", "python", "`opener`", f"""«import sys
 {P}»try:
 «    from fast import opener as fast_opener
 {P4}»except ImportError:
     def opener(p):
         return 2
 «{P}»"""),
-    Case("constants of every spelling", "13.3", "python", "area()", f"""RATE = 0.25
+    Case("constants of every spelling", "14.3", "python", "area()", f"""RATE = 0.25
 NEG = -40
 NAME: str = 'x'
 A = B = 9
@@ -137,8 +137,8 @@ text = f'{{now}}'
 «def other():
     HIDDEN = 1
 {P4}»"""),
-    Case("the comment above", "13.3", "python", "area()", f"«{P}\n»# Computes it.\n# Fast.\ndef area(w):\n    pass\n«{P}»"),
-    Case("a nested function", "13.3", "python", "inner_part", f"""«{P}»def outer(a,
+    Case("the comment above", "14.3", "python", "area()", f"«{P}\n»# Computes it.\n# Fast.\ndef area(w):\n    pass\n«{P}»"),
+    Case("a nested function", "14.3", "python", "inner_part", f"""«{P}»def outer(a,
           b):
 «{P4}»    def inner_part():
         return 1
@@ -146,25 +146,25 @@ text = f'{{now}}'
 def last():
     pass
 »"""),
-    Case("a lambda", "13.3", "python", "twice_of", f"«{P}»twice_of = lambda x: 2 * x\n«{P}»"),
-    Case("a broken definition", "13.3", "python", "good()", f"{P}def good(x):\n    return (((\n{P}\ndef b(:\n", "not-clean"),
-    Case("broken right behind", "13.3", "python", "good()", f"{P}def good(x):\n    return x\n}} else {{\n{P}", "not-clean"),
-    Case("an open string before", "13.3", "python", "good()", f"x = '''\n{P}def good(x):\n    return x\n{P}", "no-name"),
-    Case("nothing to leave out", "13.4", "python", "good()", "def good(x):\n    return x\n\n\nx = y\n", "nothing"),
-    Case("a definition in a string", "13.2", "python", "good()", f"x = '''\ndef good(x):\n    pass\n{P}'''\n", "no-name"),
-    Case("line ends and a byte order mark", "13.4", "python", "good()",
+    Case("a lambda", "14.3", "python", "twice_of", f"«{P}»twice_of = lambda x: 2 * x\n«{P}»"),
+    Case("a broken definition", "14.3", "python", "good()", f"{P}def good(x):\n    return (((\n{P}\ndef b(:\n", "not-clean"),
+    Case("broken right behind", "14.3", "python", "good()", f"{P}def good(x):\n    return x\n}} else {{\n{P}", "not-clean"),
+    Case("an open string before", "14.3", "python", "good()", f"x = '''\n{P}def good(x):\n    return x\n{P}", "no-name"),
+    Case("nothing to leave out", "14.4", "python", "good()", "def good(x):\n    return x\n\n\nx = y\n", "nothing"),
+    Case("a definition in a string", "14.2", "python", "good()", f"x = '''\ndef good(x):\n    pass\n{P}'''\n", "no-name"),
+    Case("line ends and a byte order mark", "14.4", "python", "good()",
          f"\ufeff«{P}»def good(x):\n    return x\n«{P}»".replace("\n", "\r\n")),
-    Case("no line end at the end", "13.4", "python", "good()", f"«{P}»def good(x):\n    return x\n«{P}# the end»"),
-    Case("references that stand there already", "13.4", "python", "good()", f"""«{P}»# @context-fold omit lines-1-9 [[cf:v2:0123456789ab]]
+    Case("no line end at the end", "14.4", "python", "good()", f"«{P}»def good(x):\n    return x\n«{P}# the end»"),
+    Case("references that stand there already", "14.4", "python", "good()", f"""«{P}»# @context-fold omit lines-1-9 [[cf:v2:0123456789ab]]
 def good(x):
     return x
 «{P}»# @context-fold begin x
 # [[cf:v2:0123456789ab]]
 # @context-fold end x
 «{P}»"""),
-    Case("a lone CR", "13.4", "python", "good()", f"{P}def good(x):\n    return 1  # a\rb\n{P}", "no-comment"),
+    Case("a lone CR", "14.4", "python", "good()", f"{P}def good(x):\n    return 1  # a\rb\n{P}", "no-comment"),
     # One language after the other
-    Case("an arrow function", "13.3", "typescript", "Explain buildPlan", f"""export const MAX_STEPS = 12;
+    Case("an arrow function", "14.3", "typescript", "Explain buildPlan", f"""export const MAX_STEPS = 12;
 «const now = Date.now();
 {S}»const NAMES = ['a', 'b'] as const;
 «{S}»/** plans */
@@ -174,26 +174,26 @@ export const buildPlan = async <T,>(seed: T): Promise<T[]> => {{
 «
 export default function (x: number) {{ return x; }}
 {S}»"""),
-    Case("a method with overloads and a decorator", "13.3", "typescript", "fetchItem", f"""«{S}»export class Foo<T> extends Bar {{
+    Case("a method with overloads and a decorator", "14.3", "typescript", "fetchItem", f"""«{S}»export class Foo<T> extends Bar {{
 «{S2}»  fetchItem(a: string): void;
   /** doc */
   @Log()
   fetchItem(a: any) {{ return 1 }}
 «{S2}»}}
 «{S}»"""),
-    Case("a function that is wrapped", "13.3", "tsx", "`Panel`", f"«{S}»const Panel = memo((props) => {{\n  return <b/>;\n}});\n«{S}»"),
-    Case("a signature only", "13.3", "typescript", "fetchItem()", f"«{S}»interface Foo {{\n«{S2}»  fetchItem(a: string): void;\n«{S2}»}}\n«{S}»"),
-    Case("a method of an object", "13.3", "javascript", "api.fooBar()", f"""«{S}»const api = {{
+    Case("a function that is wrapped", "14.3", "tsx", "`Panel`", f"«{S}»const Panel = memo((props) => {{\n  return <b/>;\n}});\n«{S}»"),
+    Case("a signature only", "14.3", "typescript", "fetchItem()", f"«{S}»interface Foo {{\n«{S2}»  fetchItem(a: string): void;\n«{S2}»}}\n«{S}»"),
+    Case("a method of an object", "14.3", "javascript", "api.fooBar()", f"""«{S}»const api = {{
 «{S2}»  fooBar() {{
     return 1;
   }},
 «{S2}»}};
 «{S}»"""),
-    Case("a method of a prototype", "13.3", "javascript", "Store.fetchItem", f"«{S}»Store.prototype.fetchItem = function () {{\n  return 1;\n}};\n«{S}»"),
-    Case("between elements", "13.4", "tsx", "inner()",
+    Case("a method of a prototype", "14.3", "javascript", "Store.fetchItem", f"«{S}»Store.prototype.fetchItem = function () {{\n  return 1;\n}};\n«{S}»"),
+    Case("between elements", "14.4", "tsx", "inner()",
          f"function Page() {{\n  return <div>\n{S2}    {{items.map(function inner() {{ return 1; }})}}\n{S2}  </div>;\n}}\n", "no-name"),
-    Case("in a template string", "13.4", "javascript", "good()", f"const x = `\n{S}function good() {{}}\n{S}`;\n", "no-name"),
-    Case("a method by its receiver", "13.3", "go", "(*Store).Get", f"""«package p
+    Case("in a template string", "14.4", "javascript", "good()", f"const x = `\n{S}function good() {{}}\n{S}`;\n", "no-name"),
+    Case("a method by its receiver", "14.3", "go", "(*Store).Get", f"""«package p
 
 {S}»const A = 5
 const (
@@ -211,7 +211,7 @@ func (s *Store) Get(k K) error {{
 	return nil
 }}
 «{S}»"""),
-    Case("a method of an impl", "13.3", "rust", "`Display::fmt`", f"""pub const A: u32 = 5;
+    Case("a method of an impl", "14.3", "rust", "`Display::fmt`", f"""pub const A: u32 = 5;
 static B: &[&str] = &["a"];
 «static mut C: u32 = 5;
 {S}»impl<T> fmt::Display for Foo<T>
@@ -229,8 +229,8 @@ impl fmt::Debug for Foo {{
     fn fmt(&self) {{}}
 }}
 »"""),
-    Case("two traits", "13.3", "rust", "Foo::fmt", f"{S}impl Display for Foo {{\n    fn fmt() {{}}\n}}\nimpl Debug for Foo {{\n    fn fmt() {{}}\n}}\n{S}", "ambiguous"),
-    Case("both sides of an #ifdef", "13.3", "c", "open_file()", f"""#define LIMIT 5
+    Case("two traits", "14.3", "rust", "Foo::fmt", f"{S}impl Display for Foo {{\n    fn fmt() {{}}\n}}\nimpl Debug for Foo {{\n    fn fmt() {{}}\n}}\n{S}", "ambiguous"),
+    Case("both sides of an #ifdef", "14.3", "c", "open_file()", f"""#define LIMIT 5
 «#define GUARD
 {S}»#ifdef WIN
 static int
@@ -245,8 +245,8 @@ int open_file(int x) {{ return 2; }}
 «static int counter = 0;
 int open_file_twice(int x);
 {S}»"""),
-    Case("a macro", "13.3", "c", "what is MAX()?", f"«{S}»#define MAX(a, b) \\\n  ((a) > (b) ? (a) : (b))\n«{S}»"),
-    Case("a class of a namespace", "13.3", "cpp", "Foo::get_it", f"""«#include <x>
+    Case("a macro", "14.3", "c", "what is MAX()?", f"«{S}»#define MAX(a, b) \\\n  ((a) > (b) ? (a) : (b))\n«{S}»"),
+    Case("a class of a namespace", "14.3", "cpp", "Foo::get_it", f"""«#include <x>
 {S}»namespace a::b {{
 constexpr int K = 3;
 «{S}»template <typename T>
@@ -259,8 +259,8 @@ class Foo : public Bar {{
 «{S2}»}};
 «{S}»}}  // namespace a::b
 «{S}»"""),
-    Case("a definition outside of its class", "13.3", "cpp", "Foo::get_it", f"«class Foo {{\n  int get_it();\n{S2}}};\n»int Foo::get_it() {{\n  return 1;\n}}\n«{S}»"),
-    Case("overloads", "13.3", "java", "getIt", f"""«package p;
+    Case("a definition outside of its class", "14.3", "cpp", "Foo::get_it", f"«class Foo {{\n  int get_it();\n{S2}}};\n»int Foo::get_it() {{\n  return 1;\n}}\n«{S}»"),
+    Case("overloads", "14.3", "java", "getIt", f"""«package p;
 {S}»@Ann
 class Foo<T> extends B {{
   public static final int LIMIT = 5;
@@ -275,8 +275,8 @@ class Foo<T> extends B {{
   }}
 «{S2}»}}
 «{S}»"""),
-    Case("a constructor", "13.2", "java", "what does Foo() do?", f"class Foo {{\n«{S2}»  Foo() {{\n  }}\n«{S2}»}}\n«{S}»"),
-    Case("a property", "13.3", "csharp", "Foo.PropIt", f"""«using A;
+    Case("a constructor", "14.2", "java", "what does Foo() do?", f"class Foo {{\n«{S2}»  Foo() {{\n  }}\n«{S2}»}}\n«{S}»"),
+    Case("a property", "14.3", "csharp", "Foo.PropIt", f"""«using A;
 {S}»namespace N.M {{
   public class Foo : B {{
     public const int LIMIT = 5;
@@ -287,7 +287,7 @@ class Foo<T> extends B {{
 «{S2}»  }}
 }}
 «{S}»"""),
-    Case("a method with its end", "13.3", "ruby", "Foo#get_it", f"""LIMIT = 50
+    Case("a method with its end", "14.3", "ruby", "Foo#get_it", f"""LIMIT = 50
 W = %w[a b].freeze
 «{P}»module M
   class Foo < Bar
@@ -299,7 +299,7 @@ W = %w[a b].freeze
 «{P4}»  end
 end
 «{P}»"""),
-    Case("behind the opening tag", "13.3", "php", "Foo::get_it()", f"""<?php
+    Case("behind the opening tag", "14.3", "php", "Foo::get_it()", f"""<?php
 const L = 5;
 define('M', 6);
 «{S}»abstract class Foo extends Bar {{
@@ -311,7 +311,7 @@ define('M', 6);
   }}
 «{S2}»}}
 «{S}»"""),
-    Case("a function in a condition", "13.3", "bash", "what does load_it do", f"""«#!/bin/bash
+    Case("a function in a condition", "14.3", "bash", "what does load_it do", f"""«#!/bin/bash
 {P}»LIMIT=50
 readonly R=5
 «X=$(date)
@@ -321,9 +321,9 @@ readonly R=5
   }}
 fi
 «{P}»"""),
-    Case("in a here-document", "13.4", "bash", "load_it", f"cat <<'END'\n{P}load_it() {{\n  :\n}}\n{P}END\n", "no-name"),
-    Case("a language without a table", "13.1", "css", "`.panel`", f"/* {S} */\n.panel {{}}\n", "no-language"),
-    Case("text", "13.1", "text", "good()", f"{S}def good(): pass\n", "no-language"),
+    Case("in a here-document", "14.4", "bash", "load_it", f"cat <<'END'\n{P}load_it() {{\n  :\n}}\n{P}END\n", "no-name"),
+    Case("a language without a table", "14.1", "css", "`.panel`", f"/* {S} */\n.panel {{}}\n", "no-language"),
+    Case("text", "14.1", "text", "good()", f"{S}def good(): pass\n", "no-language"),
 ]  # fmt: skip
 
 

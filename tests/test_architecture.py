@@ -18,6 +18,7 @@ LAYERS = (
     ("results",),
     ("strings", "storing", "guidance", "windows"),
     ("source_folder", "folder", "projector", "restorer", "stream"),
+    ("requests",),
     ("config",),
     ("cli",),
     ("__main__",),

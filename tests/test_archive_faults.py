@@ -348,6 +348,40 @@ def test_flipped_bytes_for_long(tmp_path: Path) -> None:
     flip_bytes(tmp_path, 5000, seed=2)
 
 
+@pytest.mark.parametrize("table", ["scopes", "folds"])
+def test_an_index_that_leads_to_another_row(tmp_path: Path, table: str) -> None:
+    """Every row may be sound, and the look-up still end at one of another body or another scope."""
+    contents = {"s": bodies(4, seed="s"), "other": bodies(4, seed="other")}
+    path = tmp_path / "archive.db"
+    with Archive.open(path) as archive:
+        ids = {scope: put(archive, scope, *contents[scope]) for scope in contents}
+    with sqlite3.connect(path) as connection:
+        query = "SELECT rootpage FROM sqlite_schema WHERE name = ?"
+        (page,) = connection.execute(query, (f"sqlite_autoindex_{table}_1",)).fetchone()
+        (page_size,) = connection.execute("PRAGMA page_size").fetchone()
+    connection.close()
+    good = path.read_bytes()
+    refused = 0
+    for offset in range((page - 1) * page_size, page * page_size):
+        for bit in (1, 2) if good[offset] else ():
+            path.write_bytes(good[:offset] + bytes([good[offset] ^ bit]) + good[offset + 1 :])
+            with Archive.open(path) as archive:
+                for scope, other in (("s", "other"), ("other", "s")):
+                    for id, body in zip(ids[scope], contents[scope], strict=True):
+                        try:
+                            assert archive.lookup(scope, id) == body
+                        except CtxfError:
+                            refused += 1
+                        with pytest.raises(CtxfError):
+                            archive.lookup(other, id)
+                with suppress(CtxfError):
+                    (new_id,) = put(archive, "s", b"new\n" * 50)
+                    assert archive.lookup("s", new_id) == b"new\n" * 50
+                    with pytest.raises(CtxfError):
+                        archive.lookup("other", new_id)
+    assert refused > 100
+
+
 def test_flipped_bytes_in_the_log(tmp_path: Path) -> None:
     contents, main, log = crashed_archive(tmp_path / "crash")
     chance = random.Random(3)

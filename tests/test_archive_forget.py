@@ -159,15 +159,14 @@ def test_space_is_given_back(path: Path) -> None:
         assert archive.verify(deep=True).is_intact
 
 
-def test_a_reader_in_the_way_is_told_of(path: Path) -> None:
+def test_a_reader_in_the_way_is_told_of(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ctxf.archive.sqlite.connections.BUSY_SECONDS", 0.3)
     with Archive.open(path) as archive:
         put(archive, "s", SECRET)
         archive.close()
         with closing(sqlite3.connect(path, isolation_level=None)) as reader:
             reader.execute("BEGIN")
             reader.execute("SELECT * FROM folds").fetchall()
-            with archive._store._database.reading() as connection:  # type: ignore[attr-defined]
-                connection.execute("PRAGMA busy_timeout = 200")
             assert not archive.forget("s").is_erased
         with pytest.raises(BodyForgotten):
             archive.read("s", new(SECRET).digest.hex()[:12])

@@ -130,7 +130,7 @@ def comparable(value: object) -> object:
     if isinstance(value, list):
         return [comparable(one) for one in value]
     if isinstance(value, Entry):
-        return replace(value, created=EPOCH)
+        return value._replace(created=EPOCH)
     if isinstance(value, Forgotten):
         return replace(value, is_erased=True)
     return value

@@ -4,11 +4,19 @@ import pytest
 
 from tests.cli import BODY, FOLDED, NOTES, Cli, id_of
 
-COMMANDS = ("fold", "restore", "read", "list", "guide", "config", "demo", "doctor")
+COMMANDS = ("fold", "restore", "read", "request", "list", "guide", "config", "demo", "doctor")
 
 
 @pytest.mark.parametrize(
-    "command", [(), *((name,) for name in COMMANDS), ("config", "show"), ("config", "check")]
+    "command",
+    [
+        (),
+        *((name,) for name in COMMANDS),
+        ("config", "show"),
+        ("config", "check"),
+        ("request", "fold"),
+        ("request", "restore"),
+    ],
 )
 @pytest.mark.parametrize("option", ["--help", "-h"])
 def test_help_has_an_example(cli: Cli, command: tuple[str, ...], option: str) -> None:

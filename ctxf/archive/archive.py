@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Self, TypeVar
 from ctxf.archive.base import Entry, NewBody, Refused, ScopeSummary, Store
 from ctxf.archive.location import default_archive_path
 from ctxf.archive.suggestions import suggest_ids
-from ctxf.errors import ArchiveDamaged, ArchiveError, BodyNotFound, CtxfError
+from ctxf.errors import ArchiveDamaged, ArchiveError, ArchiveMissing, BodyNotFound, CtxfError
 from ctxf.protocol.references import MAX_ID_DIGITS, parse_id
 from ctxf.protocol.scopes import check_scope
 
@@ -39,15 +39,25 @@ class Archive:
     making an Archive never fails and text without markers never touches the disk.
     """
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
+    def __init__(self, store: Store | Path) -> None:
+        """An archive over a store, or over the SQLite store in a file."""
+        # A relative path is meant from where we are now, not from where the first call comes.
+        self._store_or_file = Path(os.path.abspath(store)) if isinstance(store, Path) else store
+
+    @property
+    def _store(self) -> Store:
+        if isinstance(self._store_or_file, Path):
+            # sqlite3 and zstd are for the first call that needs them: text without markers never does.
+            from ctxf.archive.sqlite import SqliteStore  # noqa: PLC0415
+
+            # Should two threads come here at once, one store more is made, used for one call and dropped.
+            self._store_or_file = SqliteStore(self._store_or_file)
+        return self._store_or_file
 
     @classmethod
     def open(cls, path: str | os.PathLike[str] | None = None) -> Self:
         """The archive in the file `path`; by default where `default_archive_path` says."""
-        from ctxf.archive.sqlite import SqliteStore  # noqa: PLC0415 - sqlite3 is for who uses a file
-
-        return cls(SqliteStore(default_archive_path(os.environ) if path is None else Path(path)))
+        return cls(default_archive_path(os.environ) if path is None else Path(path))
 
     @classmethod
     def memory(cls) -> Self:
@@ -131,6 +141,16 @@ class Archive:
         """The shortest id that the scope ever gave to the body with this SHA-256."""
         check_scope(scope)
         return self._store.id_of(scope, digest)
+
+    def change_mark(self) -> object:
+        """A value that equals an earlier one only if nothing was changed in between, by whatever process.
+
+        None while there is nothing that could change: such tells nothing. Raises ArchiveError.
+        """
+        try:
+            return self._store.change_mark()
+        except ArchiveMissing:
+            return None
 
     def forget(self, scope: str, ids: Sequence[str] | None = None, *, dry_run: bool = False) -> "Forgotten":
         """Remove folds by id, None: all of the scope; with `dry_run` only say which.
@@ -239,7 +259,8 @@ class Archive:
 
     def close(self) -> None:
         """Let go of the file. A later call opens it again."""
-        self._store.close()
+        if not isinstance(self._store_or_file, Path):
+            self._store_or_file.close()
 
     def __enter__(self) -> Self:
         return self

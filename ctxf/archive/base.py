@@ -6,8 +6,7 @@ never stands for another body, not even after the body was forgotten.
 """
 
 from collections.abc import Container, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from ctxf.protocol.references import ID_DIGITS, MAX_ID_DIGITS
 
@@ -28,8 +27,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class NewBody:
+class NewBody(NamedTuple):
     """A body to store; `digest` is the SHA-256 of `body`, 32 bytes."""
 
     body: bytes
@@ -37,16 +35,30 @@ class NewBody:
     label: bytes
 
 
-@dataclass(frozen=True, slots=True)
 class Refused:
-    """The scope's capacity has no room for a group: it takes `needed` bytes more, `free` are left."""
+    """The scope's capacity has no room for a group: it takes `needed` bytes more, `free` are left.
 
-    needed: int
-    free: int
+    No tuple, which is what an admission is; no dataclass, which every start of a command would pay for
+    (see `ctxf.protocol.model`).
+    """
+
+    __slots__ = ("free", "needed")
+
+    def __init__(self, needed: int, free: int) -> None:
+        self.needed = needed
+        self.free = free
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Refused) and (self.needed, self.free) == (other.needed, other.free)
+
+    def __hash__(self) -> int:
+        return hash((self.needed, self.free))
+
+    def __repr__(self) -> str:
+        return f"Refused(needed={self.needed}, free={self.free})"
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """A fold of a scope. `size` counts bytes of the body, `created` is in UTC (the first fold's time).
 
     `position` grows with every new entry of the store: pages of a listing continue behind it.
@@ -60,8 +72,7 @@ class Entry:
     created: "datetime"
 
 
-@dataclass(frozen=True, slots=True)
-class ScopeSummary:
+class ScopeSummary(NamedTuple):
     """A scope, how many folds it has and the bytes of their bodies."""
 
     name: str
@@ -123,6 +134,12 @@ class Store(Protocol):
 
     def id_of(self, scope: str, digest: bytes) -> str | None:
         """The shortest id that the scope ever gave to a body, also when it was forgotten since."""
+
+    def change_mark(self) -> object:
+        """A value that equals an earlier one only if nothing was changed in between, by whatever process.
+
+        Raises ArchiveMissing where there is no archive yet.
+        """
 
     def adopt(self, scope: str, folds: "Iterable[PackedFold]") -> int:
         """Take over folds with their ids, labels and dates; how many of them are new here.

@@ -3,7 +3,7 @@
 import hashlib
 import threading
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -35,6 +35,8 @@ class MemoryStore:
         self._bodies: dict[bytes, bytes] = {}
         self._scopes: dict[str, _Scope] = {}
         self._position = 0
+        self._changes = 0
+        self._identity = object()  # a mark of another store never equals one of ours
 
     def put(
         self, scope: str, groups: Sequence[Sequence[NewBody]], capacity: int | None
@@ -65,6 +67,7 @@ class MemoryStore:
 
     def _insert(self, held: _Scope, fold: PackedFold) -> None:
         """Add an entry, or give a forgotten one its place back."""
+        self._changes += 1
         known = held.entries.get(fold.id)
         if known is None:
             self._position += 1
@@ -116,6 +119,10 @@ class MemoryStore:
         with self._lock:
             return next(_ids_of(self._scopes.get(scope, _Scope()), digest), None)
 
+    def change_mark(self) -> object:
+        with self._lock:
+            return self._identity, self._changes
+
     def adopt(self, scope: str, folds: Iterable[PackedFold]) -> int:
         with self._lock:
             arriving = list(folds)
@@ -131,11 +138,12 @@ class MemoryStore:
 
     def forget(self, scope: str, ids: Sequence[str] | None) -> Forgotten:
         with self._lock:
+            self._changes += 1
             held = self._scopes.get(scope, _Scope())
             going = held.live() if ids is None else [self.entry(scope, id) for id in dict.fromkeys(ids)]
             for entry in going:
                 held.forgotten[entry.id] = datetime.now(UTC)
-                held.entries[entry.id] = replace(entry, label=b"")
+                held.entries[entry.id] = entry._replace(label=b"")
                 held.size -= entry.size
             needed = {entry.digest for one in self._scopes.values() for entry in one.live()}
             self._bodies = {digest: body for digest, body in self._bodies.items() if digest in needed}

@@ -10,9 +10,9 @@ from typing import Any, Final
 
 import click
 
-from ctxf.cli.pipes import ReaderGone
-from ctxf.cli.status import Status, status_of
-from ctxf.cli.terminal import escape, give_up, say
+from ctxf.cli.outcome import exit_status
+from ctxf.cli.status import Status
+from ctxf.cli.terminal import escape, give_up
 
 __all__ = ["app", "run"]
 
@@ -22,6 +22,7 @@ _COMMANDS: Final = {
     "restore": "Put the exact original in place of every reference.",
     "read": "Print one archived body.",
     "project": "Print the one function of a source that a question names; archive the rest.",
+    "request": "Fold or restore a chat request, the JSON that goes to a model's API.",
     "languages": "List the languages whose comments can hold markers.",
     "grep": "Find lines in archived bodies.",
     "list": "List what is archived in a scope.",
@@ -37,6 +38,7 @@ _COMMANDS: Final = {
     "doctor": "Check this installation, its archive and its configuration.",
 }
 _DEFAULT_COMMAND: Final = "fold"
+_IN_TWO_WORDS: Final = ("config", "request")
 # Options that may stand before the command's name too, with the number of their values.
 _COMMON_OPTIONS: Final = {
     "--archive": 1,
@@ -104,7 +106,7 @@ def _with_command(args: list[str], *, is_completion: bool) -> list[str]:
     if rest == ["help"] and not os.path.lexists("help"):
         return ["--help"]
     if rest and (rest[0] in _COMMANDS or (rest[0] in ("--help", "-h", "--version") and not common)):
-        words = 2 if rest[0] == "config" and rest[1:] and not rest[1].startswith("-") else 1
+        words = 2 if rest[0] in _IN_TWO_WORDS and rest[1:] and not rest[1].startswith("-") else 1
         return [*rest[:words], *common, *rest[words:]]
     return [_DEFAULT_COMMAND, *common, *rest]
 
@@ -130,8 +132,10 @@ def app(ctx: click.Context) -> None:
 
 def run(args: Sequence[str]) -> int:
     """Run the command line; the exit status. Nothing but SystemExit and a crash of Python itself gets out."""
-    if sys.stderr is None:  # click would write to stdout instead
-        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - for as long as Python runs
+    return exit_status(lambda: _run_command(args))
+
+
+def _run_command(args: Sequence[str]) -> int:
     try:
         result: Any = app.main(args=list(args), prog_name="ctxf", standalone_mode=False)
         return int(result or 0)
@@ -140,21 +144,8 @@ def run(args: Sequence[str]) -> int:
     except click.ClickException as error:
         _show_usage_error(error)
         return Status.USAGE
-    except (click.Abort, KeyboardInterrupt):
+    except click.Abort:
         return Status.INTERRUPTED
-    except ReaderGone:
-        return Status.DONE
-    except MemoryError:
-        say("there is not enough memory for this")
-        return Status.INPUT_OUTPUT
-    except Exception as error:
-        if (status := status_of(error)) == Status.CRASH:
-            say(f"internal error: {type(error).__name__}: {escape(str(error))}; please report it")
-        else:
-            say(escape(_message(error)))
-        if isinstance(error, OSError):
-            give_up(1)
-        return status
 
 
 def _show_usage_error(error: click.ClickException) -> None:
@@ -165,16 +156,3 @@ def _show_usage_error(error: click.ClickException) -> None:
         print("\n".join(map(escape, shown.getvalue().split("\n"))), end="", file=sys.stderr)
     except OSError:
         give_up(2)
-
-
-def output_failed(error: OSError) -> int:
-    """Say so, and give the status."""
-    say(escape(_message(error)))
-    give_up(1)
-    return Status.INPUT_OUTPUT
-
-
-def _message(error: Exception) -> str:
-    if isinstance(error, OSError) and error.strerror:
-        return f"{'output' if error.filename is None else error.filename}: {error.strerror}"
-    return str(error)

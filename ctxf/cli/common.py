@@ -5,8 +5,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ctxf.config import Loaded, Settings, check_settings
+from ctxf.protocol.scopes import is_conversation_scope
 
-__all__ = ["CommonOptions"]
+__all__ = ["CommonOptions", "scope_capacity"]
 
 
 class CommonOptions(NamedTuple):
@@ -33,6 +34,13 @@ class CommonOptions(NamedTuple):
             config_file=Path(self.config) if self.config else None,
             options={"archive": self.archive, "scope": self.scope, **options},
         )
+
+
+def scope_capacity(scope: str, settings: Settings, capacity: int | None) -> int | None:
+    """How many bytes the scope may hold: what was asked for, else the limit of a conversation's scope."""
+    if capacity is None and is_conversation_scope(scope):
+        return settings.max_session_bytes
+    return capacity
 
 
 def _working_directory() -> Path:

@@ -6,10 +6,9 @@ from typing import Any, TypeVar
 import click
 
 from ctxf.cli.common import CommonOptions
-from ctxf.config import Settings
-from ctxf.protocol.scopes import is_conversation_scope, is_scope
+from ctxf.protocol.scopes import is_scope
 
-__all__ = ["common_options", "scope_capacity"]
+__all__ = ["common_options"]
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -54,10 +53,3 @@ def common_options(function: _F) -> _F:
     # click.option keeps the parameters on the function; those of `function` come first in the help.
     wrapped.__click_params__ += getattr(function, "__click_params__", [])
     return wrapped  # type: ignore[no-any-return]
-
-
-def scope_capacity(scope: str, settings: Settings, capacity: int | None) -> int | None:
-    """How many bytes the scope may hold: what was asked for, else the limit of a conversation's scope."""
-    if capacity is None and is_conversation_scope(scope):
-        return settings.max_session_bytes
-    return capacity

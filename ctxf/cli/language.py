@@ -2,8 +2,6 @@
 
 from typing import TYPE_CHECKING, Final, Self
 
-import click
-
 from ctxf.protocol.restore import Kind
 
 if TYPE_CHECKING:
@@ -14,7 +12,6 @@ __all__ = [
     "FIRST_LINE_BYTES",
     "TEXT",
     "SharedParser",
-    "checked_language",
     "fold_language",
     "restore_kind",
 ]
@@ -46,17 +43,6 @@ class SharedParser:
     def __exit__(self, *_error: object) -> None:
         if self._parser is not None:
             self._parser.close()
-
-
-def checked_language(_ctx: click.Context, _option: click.Parameter, value: str) -> str:
-    """The value of `--language`; a name that means nothing is a usage error."""
-    if value not in (AUTO, TEXT):
-        from ctxf.protocol.grammars import find_language  # noqa: PLC0415
-        from ctxf.protocol.languages import is_text_name  # noqa: PLC0415
-
-        if not is_text_name(value) and find_language(value) is None:
-            raise click.BadParameter("no such language; `ctxf languages` lists them")
-    return value
 
 
 def fold_language(option: str, file: str | None, first_line: bytes) -> str:

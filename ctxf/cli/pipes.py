@@ -54,13 +54,14 @@ class Input:
         """Let the next read give the last `size` bytes once more; for what `reread` can do, too."""
         os.lseek(self._descriptor, -size, os.SEEK_CUR)
 
-    def reread(self) -> Callable[[int, int], bytes] | None:
+    def reread(self, back: int) -> Callable[[int, int], bytes] | None:
         """Reads bytes between two offsets once more; None where that cannot be done.
 
-        Offsets count from the place that has been read up to.
+        Offsets count from `back` bytes before the place that has been read up to.
         """
         try:
-            start = os.lseek(self._descriptor, 0, os.SEEK_CUR)  # a shell's `read` may have taken some
+            # Not from the start of the file: a shell's `read` may have taken some.
+            start = os.lseek(self._descriptor, 0, os.SEEK_CUR) - back
             is_file = stat.S_ISREG(os.fstat(self._descriptor).st_mode)
         except OSError:
             return None

@@ -1,27 +1,89 @@
-"""`ctxf read --restore` without the command line's machinery.
+"""The two commands that a pipe or an agent starts all the time, without the command line's machinery.
 
-An agent starts this one command for every look-up, and importing click takes longer than all the rest of
-it. So its plain form is read by hand here. Whatever is not plain (help, a mistake, another option), and
-whatever fails, goes the long way, which says what there is to say.
+Importing click takes longer than all the rest of them. So the plain forms of `ctxf [fold]` and of
+`ctxf read --restore` are read by hand here. Whatever is not plain (help, a mistake, another option) goes
+the long way, and so does a `read` that fails: it says what there is to say.
 """
 
-from collections.abc import Sequence
+import os
+from collections.abc import Mapping, Sequence
 from typing import Final
 
-__all__ = ["quick_read"]
+__all__ = ["quick_run"]
 
 _WITH_VALUE: Final = ("--id", "--lines", "--scope", "--archive")
+_FLAGS: Final = ("--restore", "--quiet", "-q")
+_ONLY_FOR_READ: Final = ("--id", "--lines", "--restore")
 
 
-def quick_read(args: Sequence[str]) -> int | None:
+def quick_run(args: Sequence[str]) -> int | None:
     """Do it and give the exit status, or do nothing and give None."""
-    options = _parse(args)
-    if options is None:
+    if "_CTXF_COMPLETE" in os.environ:
+        return None  # a shell asks for completions
+    if args and args[0] == "read":
+        options = _parse(args[1:])
+        if options is None or "--id" not in options or "--restore" not in options or "FILE" in options:
+            return None
+        return _read(options)
+    options = _parse(args[1:] if args and args[0] == "fold" else args)
+    if options is None or any(name in options for name in _ONLY_FOR_READ):
         return None
-    from ctxf.archive import Archive  # noqa: PLC0415 - nothing is imported for other commands
+    if "FILE" in options and args[0] != "fold":
+        return None  # a command, or a mistake
+    return _fold(options)
+
+
+def _parse(args: Sequence[str]) -> dict[str, str] | None:
+    """The options, each at most once, its value behind it, and the FILE."""
+    options: dict[str, str] = {}
+    rest = iter(args)
+    for name in rest:
+        value: str | None
+        if name in _WITH_VALUE:
+            value = next(rest, None)
+        elif name in _FLAGS:
+            value = ""
+        elif name == "-" or not name.startswith("-"):
+            name, value = "FILE", name
+        else:
+            return None
+        if value is None or name in options:
+            return None
+        options[name] = value
+    return options
+
+
+def _fold(options: Mapping[str, str]) -> int | None:
+    from ctxf.cli.common import CommonOptions, scope_capacity  # noqa: PLC0415 - only for this command
+    from ctxf.cli.folding import FoldJob, settle  # noqa: PLC0415
+    from ctxf.cli.language import AUTO, SharedParser  # noqa: PLC0415
+    from ctxf.cli.outcome import exit_status  # noqa: PLC0415
+    from ctxf.cli.pipes import is_terminal  # noqa: PLC0415
+    from ctxf.cli.status import worst  # noqa: PLC0415
+    from ctxf.protocol.scopes import is_scope  # noqa: PLC0415
+
+    file = options.get("FILE")
+    if (file is None and is_terminal(0)) or not is_scope(options.get("--scope", "default")):
+        return None
+    quiet = "--quiet" in options or "-q" in options
+    common = CommonOptions(options.get("--archive"), options.get("--scope"), None, quiet, verbose=False)
+
+    def work() -> int:
+        settings, archive, status = settle(common)
+        with archive, SharedParser() as parser:
+            room = scope_capacity(settings.scope, settings, None)
+            job = FoldJob(common, settings, archive, room, AUTO, parser)
+            return worst(status, job.fold_to_stdout(file))
+
+    return exit_status(work)
+
+
+def _read(options: Mapping[str, str]) -> int | None:
+    from ctxf.archive import Archive  # noqa: PLC0415 - only for this command
     from ctxf.cli.common import CommonOptions  # noqa: PLC0415
     from ctxf.cli.lines import count_lines, parse_lines  # noqa: PLC0415
-    from ctxf.cli.pipes import Output, ReaderGone  # noqa: PLC0415
+    from ctxf.cli.outcome import exit_status  # noqa: PLC0415
+    from ctxf.cli.pipes import Output  # noqa: PLC0415
     from ctxf.cli.status import Status  # noqa: PLC0415
     from ctxf.errors import CtxfError  # noqa: PLC0415
 
@@ -37,28 +99,11 @@ def quick_read(args: Sequence[str]) -> int | None:
         if window is None or window.first > count_lines(text):
             return None
         text = window.cut(text)
-    output = Output()
-    try:
+
+    def work() -> int:
+        output = Output()
         output.write(text)
         output.flush()
-    except ReaderGone:
-        pass
-    except OSError as error:
-        from ctxf.cli.app import output_failed  # noqa: PLC0415
+        return Status.DONE
 
-        return output_failed(error)
-    return Status.DONE
-
-
-def _parse(args: Sequence[str]) -> dict[str, str] | None:
-    """The options of a plain `read`: each at most once, its value behind it."""
-    if "--restore" not in args or args[0] != "read":
-        return None
-    options: dict[str, str] = {}
-    rest = iter(args[1:])
-    for name in rest:
-        value = "" if name == "--restore" else next(rest, None) if name in _WITH_VALUE else None
-        if value is None or name in options:
-            return None
-        options[name] = value
-    return options if "--id" in options else None
+    return exit_status(work)

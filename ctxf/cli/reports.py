@@ -1,7 +1,6 @@
 """What commands say of what they did: on stderr after fold and restore, and a line for an archived fold."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ctxf.archive import Entry
@@ -9,10 +8,10 @@ from ctxf.cli.status import Status, status_of, worst
 from ctxf.cli.terminal import Say, count, escape, say, size
 from ctxf.errors import ArchiveError, CtxfError
 from ctxf.protocol.model import Reason
-from ctxf.results import Fold, FoldResult, Kept
 
 if TYPE_CHECKING:
     from ctxf.restorer import LooseReference, Restoration
+    from ctxf.results import Fold, FoldResult, Kept
 
 __all__ = ["FoldReport", "entry_line", "report_restore"]
 
@@ -20,67 +19,67 @@ _MOST = 3
 _NOT_DONE = (Reason.ARCHIVE, Reason.CAPACITY, Reason.PARSER)
 
 
-@dataclass(slots=True)
 class FoldReport:
-    """Adds up the results of a fold; small however long the input: only the first kept blocks are listed."""
+    """Adds up the results of a fold; small however long the input: only the first kept blocks are listed.
 
-    place: str = ""  # a prefix for messages when there are several files
-    verbose: bool = False
-    tell: Say = say
-    folds: int = 0
-    kept: int = 0
-    first_kept: list[Kept] = field(default_factory=list)
-    misspelled: int = 0
-    first_misspelled: list[int] = field(default_factory=list)
-    bytes_in: int = 0
-    bytes_out: int = 0
-    failure: CtxfError | None = None
-    status: Status = Status.DONE
+    `place` is a prefix for messages when there are several files.
+    """
 
-    def add(self, result: FoldResult[bytes]) -> None:
+    def __init__(self, place: str = "", *, verbose: bool = False, tell: Say = say) -> None:
+        self._place = place
+        self._verbose = verbose
+        self._tell = tell
+        self._folds = self._kept = self._misspelled = 0
+        self._first_kept: list[Kept] = []
+        self._first_misspelled: list[int] = []
+        self._failure: CtxfError | None = None
+        self.bytes_in = self.bytes_out = 0
+        self.status = Status.DONE
+
+    def add(self, result: "FoldResult[bytes]") -> None:
         """Take the next result."""
         self.bytes_out += len(result.text)
-        self.failure = self.failure or result.failure
-        self.folds += len(result.folds)
-        self.kept += len(result.kept)
-        self.first_kept += result.kept[: _MOST - len(self.first_kept)]
-        self.misspelled += len(result.misspelled)
-        self.first_misspelled += result.misspelled[: _MOST - len(self.first_misspelled)]
+        self._failure = self._failure or result.failure
+        self._folds += len(result.folds)
+        self._kept += len(result.kept)
+        self._first_kept += result.kept[: _MOST - len(self._first_kept)]
+        self._misspelled += len(result.misspelled)
+        self._first_misspelled += result.misspelled[: _MOST - len(self._first_misspelled)]
         if result.failure or any(kept.reason in _NOT_DONE for kept in result.kept):
             self.status = Status.KEPT
-        if self.verbose:
+        if self._verbose:
             for fold in result.folds:
-                self.tell(self.place + _describe_fold(fold))
+                self._tell(self._place + _describe_fold(fold))
             for kept in result.kept:
-                self.tell(f"{self.place}line {kept.line}: {escape(kept.label)} kept: {kept.detail}")
+                self._tell(f"{self._place}line {kept.line}: {escape(kept.label)} kept: {kept.detail}")
 
     def say(self, *, quiet: bool) -> None:
         """The one line that a person wants; nothing where nothing was marked, unless asked for more."""
-        if self.failure is not None:
-            self.tell(f"{self.place}{escape(str(self.failure))}; the text went through as it came")
-        if not quiet and self.misspelled:
-            self.tell(f"{self.place}{self._misspelling()}")
-        if not quiet and (self.folds or self.kept or self.verbose):
-            self.tell(f"{self.place}{self._summary()}")
+        if self._failure is not None:
+            self._tell(f"{self._place}{escape(str(self._failure))}; the text went through as it came")
+        if not quiet and self._misspelled:
+            self._tell(f"{self._place}{self._misspelling()}")
+        if not quiet and (self._folds or self._kept or self._verbose):
+            self._tell(f"{self._place}{self._summary()}")
 
     def _misspelling(self) -> str:
-        lines = ", ".join(map(str, self.first_misspelled))
-        more = f" and {self.misspelled - _MOST:,} more" if self.misspelled > _MOST else ""
+        lines = ", ".join(map(str, self._first_misspelled))
+        more = f" and {self._misspelled - _MOST:,} more" if self._misspelled > _MOST else ""
         return (
             f"line {lines}{more}: looks like a marker and is none (begin or end, then a label of letters,"
             " digits and _ joined by single . - /, and nothing else on the line)"
         )
 
     def _summary(self) -> str:
-        folded = f"{count(self.folds, 'block')} folded"
-        if self.kept:
-            details = ", ".join(f"line {kept.line}: {kept.detail}" for kept in self.first_kept)
-            more = f", and {self.kept - _MOST:,} more" if self.kept > _MOST else ""
-            folded += f", {self.kept:,} kept ({details}{more})"
+        folded = f"{count(self._folds, 'block')} folded"
+        if self._kept:
+            details = ", ".join(f"line {kept.line}: {kept.detail}" for kept in self._first_kept)
+            more = f", and {self._kept - _MOST:,} more" if self._kept > _MOST else ""
+            folded += f", {self._kept:,} kept ({details}{more})"
         return f"{folded}; {size(self.bytes_in)} -> {size(self.bytes_out)}"
 
 
-def _describe_fold(fold: Fold) -> str:
+def _describe_fold(fold: "Fold") -> str:
     inner = f", {count(len(fold.inner), 'block')} inside" if fold.inner else ""
     return (
         f"line {fold.line}: {escape(fold.label)} folded as {fold.id}"

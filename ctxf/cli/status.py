@@ -15,8 +15,10 @@ from ctxf.errors import (
     InvalidScope,
     PackageError,
     ReadError,
+    RequestNotRead,
     SourceNotParsed,
     UnknownLanguage,
+    UnknownProtocol,
 )
 
 __all__ = ["Status", "status_of", "worst"]
@@ -44,7 +46,9 @@ _STATUSES: Final[tuple[tuple[type[BaseException], Status], ...]] = (
     (InvalidPattern, Status.USAGE),
     (BodyDamaged, Status.DAMAGED),
     (UnknownLanguage, Status.USAGE),
+    (UnknownProtocol, Status.USAGE),
     (SourceNotParsed, Status.KEPT),
+    (RequestNotRead, Status.KEPT),
     (ReadError, Status.NOT_FOUND),
     (ArchiveDamaged, Status.DAMAGED),
     (PackageError, Status.DAMAGED),

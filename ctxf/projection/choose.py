@@ -1,4 +1,4 @@
-"""Chooses the one function that a question names, or says why there is none (PROTOCOL.md §13.2)."""
+"""Chooses the one function that a question names, or says why there is none (PROTOCOL.md §14.2)."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field

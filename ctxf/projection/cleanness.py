@@ -1,4 +1,4 @@
-"""Whether a definition's lines can be believed: no parse error may have cut, joined or moved it (§13.3).
+"""Whether a definition's lines can be believed: no parse error may have cut, joined or moved it (§14.3).
 
 is_clean(node, data, table)    the node itself
 has_broken_neighbour(...)      what stands before and behind it

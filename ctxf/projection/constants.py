@@ -1,4 +1,4 @@
-"""The literal constants of a file (PROTOCOL.md §13.3): names for values that stand there as they are."""
+"""The literal constants of a file (PROTOCOL.md §14.3): names for values that stand there as they are."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MOST_BYTES", "Constants", "find_constants"]
 
-# PROTOCOL.md §13.3: beyond this a file's constants are data, and only those stay that the definition names.
+# PROTOCOL.md §14.3: beyond this a file's constants are data, and only those stay that the definition names.
 MOST_BYTES: Final = 4096
 
 _PASSED: Final = frozenset(

@@ -1,4 +1,4 @@
-"""Which lines belong to a definition (PROTOCOL.md §13.3), and which lines say what it stands in.
+"""Which lines belong to a definition (PROTOCOL.md §14.3), and which lines say what it stands in.
 
 Rows count from 0 and end with LF, in tree-sitter as in the protocol.
 """

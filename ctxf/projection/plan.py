@@ -1,4 +1,4 @@
-"""Cuts a source into lines that stay and stretches that are left out, and writes it (PROTOCOL.md §13.4).
+"""Cuts a source into lines that stay and stretches that are left out, and writes it (PROTOCOL.md §14.4).
 
 Plan, then commit: `plan_stretches` says what to store, `write_projection` puts the references in place.
 """

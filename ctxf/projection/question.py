@@ -1,4 +1,4 @@
-"""Reads the names out of a question (PROTOCOL.md §13.2). Lexical: no grammar of any spoken language.
+"""Reads the names out of a question (PROTOCOL.md §14.2). Lexical: no grammar of any spoken language.
 
 A name stands bare (`load_plan`), as a call (`get(`), in backticks, or behind a word that only code or a name
 can follow (`def get`, `the method named get`). Names may be qualified, in the spellings of all languages.

@@ -1,4 +1,4 @@
-"""What projection must know of a language, a row each (PROTOCOL.md §13): node kinds of its grammar.
+"""What projection must know of a language, a row each (PROTOCOL.md §14): node kinds of its grammar.
 
 Data only. A language without a row is never projected. Kinds that a grammar does not have do no harm.
 """

@@ -1,4 +1,4 @@
-"""Plain words: what a question may hold without meaning a function of that name (PROTOCOL.md §13.2).
+"""Plain words: what a question may hold without meaning a function of that name (PROTOCOL.md §14.2).
 
 English words in their base forms (`is_plain` knows regular endings), then the smallest words of a few other
 languages. What is missing there is taken for a name as soon as a file defines it; what is too much needs call

@@ -28,6 +28,7 @@ __all__ = [
     "KeptMarker",
     "PlannedFold",
     "kept_outside",
+    "plan_block",
     "plan_folds",
     "plan_text",
     "write_folds",
@@ -112,7 +113,7 @@ def plan_folds(
         elif bisect_left(folded, start) < bisect_left(folded, block.end.start):
             verdict = KeptMarker(block.begin, Reason.HOLDS_REFERENCE)
         else:
-            verdict = _plan_block(text, block, rules, offset)
+            verdict = plan_block(text, block, rules, offset)
         if isinstance(verdict, PlannedFold):
             if inner is None:
                 folds.append((verdict, []))
@@ -140,7 +141,7 @@ def kept_outside(folds: Sequence[PlannedFold], kept: Iterable[KeptMarker]) -> tu
     return tuple(outside)
 
 
-def _plan_block(text: bytes, block: Block, rules: FoldRules, offset: int) -> PlannedFold | KeptMarker | None:
+def plan_block(text: bytes, block: Block, rules: FoldRules, offset: int) -> PlannedFold | KeptMarker | None:
     """How a block would fold alone, or why not (PROTOCOL.md §7.1); None for a reference block."""
     begin, end = block
     body = text[begin.end - offset : end.start - offset]

@@ -61,6 +61,8 @@ class Reason(StrEnum):
     PARSER = "parser"  # the parser crashed or took too long
     CAPACITY = "capacity"  # the scope has no room left
     ARCHIVE = "archive"  # the archive could not store it
+    NOT_DUE = "not-due"  # in a chat request: too few replies of the model follow it as yet
+    HOLDS_FOLD = "holds-fold"  # in a chat request: a block inside it was due before it was closed
 
 
 class Reference(NamedTuple):

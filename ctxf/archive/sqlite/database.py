@@ -22,6 +22,7 @@ from ctxf.archive.location import create_archive_file, file_problem
 from ctxf.archive.sqlite.connections import (
     Connect,
     bring_up_to_date,
+    empty_log,
     schema_version,
     switch_to_wal,
     transaction,
@@ -45,6 +46,7 @@ class _Handle:
         self.state: tuple[int, ...] | None = None
         self.is_immutable = False
         self.why_read_only = ""
+        self.writes = 0  # transactions that were begun, whatever became of them
 
 
 class Database:
@@ -69,13 +71,18 @@ class Database:
                 row: tuple[Any, ...] | None = connection.execute(query, parameters).fetchone()
                 return row
             except (sqlite3.Error, OSError, UnicodeDecodeError) as error:
-                raise self._archive_error(error) from error
+                raise archive_error(self._name, error) from error
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
         """A connection for single SELECTs. Raises ArchiveMissing when there is no file yet."""
-        with self._locked() as handle, self._translating_errors():
-            yield self._connect(handle, create=False)
+        # Spelled out, here and in `row`: three nested context managers cost as much as the SELECT.
+        handle = self._handle()
+        with handle.lock:
+            try:
+                yield self._connect(handle, create=False)
+            except (sqlite3.Error, OSError, UnicodeDecodeError) as error:
+                raise archive_error(self._name, error) from error
 
     @contextlib.contextmanager
     def writing(self, *, create: bool = True) -> Iterator[sqlite3.Connection]:
@@ -90,7 +97,17 @@ class Database:
                 version = schema_version(connection)
                 if version != self._schema.version:
                     raise ArchiveReadOnly(str(self.path), self._newer(version))
+                handle.writes += 1
                 yield connection
+
+    def change_mark(self) -> tuple[object, ...]:
+        """Equals an earlier one only if nothing was committed in between; raises as `reading` does.
+
+        SQLite's `data_version` tells what other connections did, and says nothing about our own.
+        """
+        with self._locked() as handle, self.reading() as connection:
+            (version,) = connection.execute("PRAGMA data_version").fetchone()
+            return handle, connection, handle.state, handle.writes, version
 
     def give_back_space(self) -> bool:
         """After deletions: shrink the file, empty the write-ahead log; whether nobody was in the way."""
@@ -98,8 +115,7 @@ class Database:
             connection = self._connect(handle, create=False)
             # It frees a page with each step; `execute` takes but one, as the rows have no columns.
             connection.executescript("PRAGMA incremental_vacuum")
-            (is_busy, _frames, _done) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-            return not is_busy
+            return empty_log(connection)
 
     def copy_to(self, target: Path) -> None:
         """Copy the database as it is at one moment into the empty file `target`, durably.
@@ -283,7 +299,4 @@ class Database:
         try:
             yield
         except (sqlite3.Error, OSError, UnicodeDecodeError) as error:
-            raise self._archive_error(error) from error
-
-    def _archive_error(self, error: sqlite3.Error | OSError | UnicodeDecodeError) -> ArchiveError:
-        return archive_error(self._name, error)
+            raise archive_error(self._name, error) from error

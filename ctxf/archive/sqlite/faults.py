@@ -6,9 +6,13 @@ from typing import Final
 
 from ctxf.errors import ArchiveDamaged, ArchiveError, ArchiveReadOnly
 
-__all__ = ["BUSY_SECONDS", "archive_error", "error_name", "is_about_disk"]
+__all__ = ["BUSY_SECONDS", "DamagedIndex", "archive_error", "error_name", "is_about_disk"]
 
 BUSY_SECONDS: Final = 30.0
+
+
+class DamagedIndex(sqlite3.DatabaseError):
+    """An index leads to another row than the one that was asked for: SQLite does not look, we do."""
 
 
 def error_name(error: sqlite3.Error) -> str:
@@ -37,7 +41,8 @@ def archive_error(path: str, error: sqlite3.Error | OSError | UnicodeDecodeError
     if name.startswith("SQLITE_READONLY"):
         return ArchiveReadOnly(path, "is read-only")
     # A text column that is no UTF-8 any more is reported by Python's wrapper, and by these words only.
-    if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")) or "Could not decode" in str(error):
+    is_damage = name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")) or isinstance(error, DamagedIndex)
+    if is_damage or "Could not decode" in str(error):
         return ArchiveDamaged(path, str(error))
     if name.startswith(("SQLITE_IOERR", "SQLITE_CANTOPEN")):
         return ArchiveError(

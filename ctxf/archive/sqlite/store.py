@@ -27,15 +27,17 @@ _BODIES_PER_THREAD: Final = 64
 _Group = Sequence[NewBody]
 _Admission = tuple[str, ...] | Refused
 
-_BODY = """
-    SELECT f.sha256, f.size, f.forgotten, b.encoding, b.payload
+# The scope's name from its table: the index that led to it may be damaged, and lead to another's row.
+_OWNER = "(SELECT owner.name FROM scopes owner WHERE owner.key = f.scope)"
+_BODY = f"""
+    SELECT f.sha256, f.size, f.forgotten, b.encoding, b.payload, {_OWNER}
     FROM scopes s JOIN folds f ON f.scope = s.key LEFT JOIN bodies b ON b.key = f.body
     WHERE s.name = ? AND f.id = ?
 """
 _COPIES = f"""
     SELECT f.id, f.sha256, f.size, b.encoding, b.payload
     FROM scopes s JOIN folds f ON f.scope = s.key LEFT JOIN bodies b ON b.key = f.body
-    WHERE s.name = :scope AND {IDS_OF_BODY} ORDER BY f.id
+    WHERE s.name = :scope AND {_OWNER} = :scope AND {IDS_OF_BODY} ORDER BY f.id
 """
 _ENTRY = f"SELECT {ENTRY_COLUMNS} FROM scopes s JOIN folds f ON f.scope = s.key WHERE s.name = ?"
 
@@ -101,7 +103,7 @@ class SqliteStore:
                     continue
                 for body, id in zip(group, ids, strict=True):
                     row = connection.execute(_BODY, (scope, id)).fetchone()
-                    if row is None or not _gives_back(body, row[0], row[1], row[3], row[4]):
+                    if row is None or row[5] != scope or not _gives_back(body, *row[:2], *row[3:5]):
                         yield body
 
     def get(self, scope: str, id: str) -> bytes:
@@ -153,6 +155,9 @@ class SqliteStore:
         """
         rows = self._select(query, {"scope": scope, "digits": digest.hex(), "digest": digest})
         return rows[0][0] if rows else None
+
+    def change_mark(self) -> object:
+        return self._database.change_mark()
 
     def adopt(self, scope: str, folds: "Iterable[PackedFold]") -> int:
         with self._database.writing() as connection:
@@ -220,7 +225,9 @@ def _gives_back(body: NewBody, digest: object, size: object, encoding: object, d
 def _encode(bodies: Iterable[NewBody]) -> dict[bytes, Payload]:
     """The payloads by digest; of many bodies on all cores, since zstd and BLAKE3 work without the GIL."""
     bodies = list({body.digest: body for body in bodies}.values())
-    workers = min(os.cpu_count() or 1, len(bodies) // _BODIES_PER_THREAD)
+    workers = len(bodies) // _BODIES_PER_THREAD
+    if workers >= 2:
+        workers = min(os.cpu_count() or 1, workers)
     if workers < 2:
         return _encode_alone(bodies)
     from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - not for who reads or stores little

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ctxf.archive.base import NewBody, Refused, free_id
 from ctxf.archive.codec import Encoder, Payload, is_payload_of
+from ctxf.archive.sqlite.faults import DamagedIndex
 from ctxf.archive.sqlite.rows import time_of
 from ctxf.errors import BodyForgotten, BodyNotFound, IdTaken
 
@@ -19,6 +20,10 @@ IDS_OF_BODY = "f.id >= substr(:digits, 1, 12) AND f.id <= :digits"
 """Finds the ids of a scope that begin with the first 12 digits of a hash: all that its body can have,
 shortest first in the order of ids, and those of bodies that collide with it."""
 
+_SCOPE = """
+    SELECT s.key, s.size, (SELECT owner.name FROM scopes owner WHERE owner.key = s.key)
+    FROM scopes s WHERE s.name = ?
+"""
 _FIND = f"SELECT f.id, f.sha256, f.body FROM folds f WHERE f.scope = :scope AND {IDS_OF_BODY} ORDER BY f.id"
 
 
@@ -33,9 +38,14 @@ class Writer:
         self._payloads = payloads
         self._now = time.time_ns() // 1_000_000
         self._name = scope
-        self._execute("INSERT INTO scopes (name) VALUES (?) ON CONFLICT DO NOTHING", (scope,))
-        row = self._execute("SELECT key, size FROM scopes WHERE name = ?", (scope,)).fetchone()
-        self._scope, self._size = row
+        row = self._execute(_SCOPE, (scope,)).fetchone()
+        if row is None:
+            self._execute("INSERT INTO scopes (name) VALUES (?)", (scope,))
+            row = self._execute(_SCOPE, (scope,)).fetchone()
+        self._scope, self._size, owner = row
+        # The index may be damaged and lead to another scope, which must neither get nor lose a body.
+        if owner != scope:
+            raise DamagedIndex("the index of its scopes leads to another scope")
         if type(self._size) is not int:  # damaged: count again
             query = "SELECT coalesce(sum(size), 0) FROM folds WHERE scope = ? AND body IS NOT NULL"
             (self._size,) = self._execute(query, (self._scope,)).fetchone()

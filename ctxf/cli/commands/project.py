@@ -5,10 +5,11 @@ from typing import Any
 import click
 
 from ctxf.archive import Archive
-from ctxf.cli.common import CommonOptions
-from ctxf.cli.edge import common_options, scope_capacity
+from ctxf.cli.common import CommonOptions, scope_capacity
+from ctxf.cli.edge import common_options
+from ctxf.cli.file_options import checked_language
 from ctxf.cli.jsons import body_fields, dump
-from ctxf.cli.language import FIRST_LINE_BYTES, checked_language, fold_language
+from ctxf.cli.language import FIRST_LINE_BYTES, fold_language
 from ctxf.cli.pipes import Input, Output
 from ctxf.cli.status import Status, status_of
 from ctxf.cli.terminal import count, escape, say, size

@@ -1,0 +1,40 @@
+"""From what a command returns or raises to an exit status and a message, with click or without."""
+
+import os
+import sys
+from collections.abc import Callable
+
+from ctxf.cli.pipes import ReaderGone
+from ctxf.cli.status import Status, status_of
+from ctxf.cli.terminal import escape, give_up, say
+
+__all__ = ["exit_status"]
+
+
+def exit_status(work: Callable[[], int]) -> int:
+    """Do it; the exit status. Nothing but SystemExit and a crash of Python itself gets out."""
+    if sys.stderr is None:  # what is printed there would go to stdout instead
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - for as long as Python runs
+    try:
+        return work()
+    except KeyboardInterrupt:
+        return Status.INTERRUPTED
+    except ReaderGone:
+        return Status.DONE
+    except MemoryError:
+        say("there is not enough memory for this")
+        return Status.INPUT_OUTPUT
+    except Exception as error:
+        if (status := status_of(error)) == Status.CRASH:
+            say(f"internal error: {type(error).__name__}: {escape(str(error))}; please report it")
+        else:
+            say(escape(_message(error)))
+        if isinstance(error, OSError):
+            give_up(1)
+        return status
+
+
+def _message(error: Exception) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        return f"{'output' if error.filename is None else error.filename}: {error.strerror}"
+    return str(error)

@@ -1,0 +1,29 @@
+"""The table of wire formats: another one is one file and one row."""
+
+from typing import Final
+
+from ctxf.errors import UnknownProtocol
+from ctxf.requests.anthropic import ANTHROPIC
+from ctxf.requests.chat import CHAT
+from ctxf.requests.gemini import GEMINI
+from ctxf.requests.responses import RESPONSES
+from ctxf.requests.slots import Format
+
+__all__ = ["PROTOCOLS", "find_format"]
+
+_FORMATS: Final = {
+    "chat": CHAT,
+    "responses": RESPONSES,
+    "anthropic": ANTHROPIC,
+    "gemini": GEMINI,
+}
+
+PROTOCOLS: Final = tuple(_FORMATS)
+"""The names of the wire formats."""
+
+
+def find_format(protocol: str) -> Format:
+    """The format of this name. Raises UnknownProtocol."""
+    if protocol not in _FORMATS:
+        raise UnknownProtocol(protocol, PROTOCOLS)
+    return _FORMATS[protocol]
