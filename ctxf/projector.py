@@ -1,23 +1,15 @@
 """Project: a source and a question in, the one function that it is about out, the rest in the archive."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, AnyStr, Generic
 
 from ctxf.archive import Archive, NewBody, Refused
 from ctxf.errors import ArchiveError, CtxfError, SourceNotParsed, UnknownLanguage
-from ctxf.projection import check, find
 from ctxf.projection.choose import Why
-from ctxf.projection.find import Finding, Found
-from ctxf.projection.plan import Stretch, Written, plan_stretches, write_projection
-from ctxf.projection.tables import TABLES, Table
+from ctxf.projection.planner import ProjectionPlan, plan_projection
 from ctxf.protocol.grammars import find_language
-from ctxf.protocol.languages import Language, is_text_name
-from ctxf.protocol.model import Reference
-from ctxf.protocol.parsers import Failure, Parsers
-from ctxf.protocol.references import ID_DIGITS
-from ctxf.protocol.restore import Kind, find_references, restored_pieces
-from ctxf.protocol.scan_source import MAX_SOURCE_BYTES, is_misread
+from ctxf.protocol.languages import is_text_name
+from ctxf.protocol.parsers import Parsers
 from ctxf.protocol.scopes import DEFAULT_SCOPE, check_scope
 from ctxf.strings import to_bytes, to_str
 
@@ -85,17 +77,20 @@ def project(
     """
     check_scope(scope)
     data = to_bytes(source)
-    known = None if is_text_name(language) else find_language(language)
-    if known is None and not is_text_name(language):
+    if is_text_name(language):
+        return ProjectResult(source, why=Why.NO_LANGUAGE, detail="projection knows no functions of text")
+    known = find_language(language)
+    if known is None:
         raise UnknownLanguage(language)
-    if known is None or known.name not in TABLES:
-        detail = f"projection knows no functions of {known.name if known else 'text'}"
-        return ProjectResult(source, why=Why.NO_LANGUAGE, detail=detail)
     if parser is None:
         with Parsers() as own_parser:
-            result = _Projector(data, known, archive, scope, capacity, own_parser).project(question)
+            plan = plan_projection(data, question, known, own_parser)
     else:
-        result = _Projector(data, known, archive, scope, capacity, parser).project(question)
+        plan = plan_projection(data, question, known, parser)
+    result = _whole(plan, plan.why, plan.detail) if plan.why else _store(plan, archive, scope, capacity)
+    if plan.failure is not None:
+        failure = SourceNotParsed(known.name, plan.failure.message, plan.failure.wheel)
+        result = replace(result, failure=failure)
     if isinstance(source, bytes):
         return result
     return _with_text(result, to_str(result.text))
@@ -105,122 +100,33 @@ def _with_text(result: ProjectResult[Any], text: AnyStr) -> ProjectResult[AnyStr
     return replace(result, text=text)
 
 
-class _Projector:
-    """One source on its way."""
-
-    def __init__(
-        self,
-        data: bytes,
-        language: Language,
-        archive: Archive,
-        scope: str,
-        capacity: int | None,
-        parser: Parsers,
-    ) -> None:
-        self._data = data
-        self._language = language
-        self._table: Table = TABLES[language.name]
-        self._archive = archive
-        self._scope = scope
-        self._capacity = capacity
-        self._parser = parser
-
-    def project(self, question: str) -> ProjectResult[bytes]:
-        if len(self._data) > MAX_SOURCE_BYTES:
-            megabytes = MAX_SOURCE_BYTES >> 20
-            return self._whole(Finding(), Why.TOO_LARGE, f"the source is larger than {megabytes} MiB")
-        answer = self._parser.ask(find.TASK, find.request(question), self._data, self._language)
-        if isinstance(answer, Failure):
-            return self._unparsed(Finding(), answer)
-        finding = Finding.from_answer(answer)
-        if finding.why is not None:
-            return self._whole(finding, finding.why, finding.detail)
-        stretches = plan_stretches(self._data, finding.rows, self._table.form)
-        if not stretches:
-            return self._whole(finding, Why.NOTHING, "there is nothing to leave out")
-        if any(find_references(one.body, Kind.UNKNOWN) for one in stretches):
-            return self._whole(finding, Why.HOLDS_REFERENCE, "what would be left out holds references")
-        problem = self._problem(finding, stretches)
-        if problem is not None:
-            return problem
-        return self._store(finding, stretches)
-
-    def _problem(self, finding: Finding, stretches: Sequence[Stretch]) -> ProjectResult[bytes] | None:
-        """The result when the projected source would not be what it says; ids have no part in that."""
-        written = write_projection(
-            self._data, [(one, _sample_id(one)) for one in stretches], finding.definitions
-        )
-        if is_misread(written.text):
-            return self._whole(finding, Why.NO_COMMENT, "a NUL or a lone CR puts its comments in doubt")
-        payload = check.request(written.spans, written.places)
-        answer = self._parser.ask(check.TASK, payload, written.text, self._language)
-        if isinstance(answer, Failure):
-            return self._unparsed(finding, answer)
-        faults = check.faults(answer)
-        if not faults:
-            return None
-        if faults[0] < len(stretches):
-            stretch = stretches[faults[0]]
-            detail = f"what would stand for lines {stretch.first} to {stretch.last} may be no comment there"
-        else:
-            found = finding.definitions[faults[0] - len(stretches)]
-            detail = f"{found.name} line {found.line} would not parse alone"
-        return self._whole(finding, Why.NO_COMMENT, detail)
-
-    def _store(self, finding: Finding, stretches: Sequence[Stretch]) -> ProjectResult[bytes]:
-        """Store all stretches in one transaction, and only then write their references."""
-        groups = [[NewBody(one.body, one.digest, one.label.encode("ascii"))] for one in stretches]
-        try:
-            admissions = self._archive.put(self._scope, groups, capacity=self._capacity)
-        except ArchiveError as failure:
-            detail = "it could not be stored"
-            return replace(self._whole(finding, Why.ARCHIVE, detail), failure=failure)
-        stored = []
-        for stretch, ids in zip(stretches, admissions, strict=True):
-            if isinstance(ids, Refused):
-                detail = f"needs {ids.needed} bytes where the scope has {ids.free} left"
-                return self._whole(finding, Why.CAPACITY, detail)
-            if len(stretch.line(ids[0])) < len(stretch.body):  # else its id had to be longer
-                stored.append((stretch, ids[0]))
-        written = write_projection(self._data, stored, finding.definitions)
-        if not stored or not self._comes_back(written, stored):
-            return self._whole(finding, Why.HOLDS_REFERENCE, "it would not be restored as it was")
-        return ProjectResult(
-            written.text,
-            tuple(_kept(one) for one in finding.definitions),
-            tuple(Omission(one.label, id, one.first, one.last, len(one.body)) for one, id in stored),
-            finding.constants,
-            finding.constants_left_out,
-            matched=finding.matched,
-        )
-
-    def _comes_back(self, written: Written, stored: Sequence[tuple[Stretch, str]]) -> bool:
-        """Law L1: what stands for a stretch reads as that, and nothing else has become a reference."""
-        for kind in (Kind.SOURCE, Kind.UNKNOWN):
-            before = {(one.id, one.label) for one in find_references(self._data, kind)}
-            bodies = {(id, stretch.label.encode("ascii")): stretch.body for stretch, id in stored}
-
-            def body_of(one: Reference, bodies: dict[tuple[str, bytes], bytes] = bodies) -> bytes | None:
-                return bodies.get((one.id, one.label))
-
-            references = find_references(written.text, kind)
-            if any((one.id, one.label) not in before and body_of(one) is None for one in references):
-                return False
-            if b"".join(restored_pieces(written.text, references, body_of)) != self._data:
-                return False
-        return True
-
-    def _unparsed(self, finding: Finding, failure: Failure) -> ProjectResult[bytes]:
-        error = SourceNotParsed(self._language.name, failure.message, failure.wheel)
-        return replace(self._whole(finding, Why.PARSER, "it could not be parsed"), failure=error)
-
-    def _whole(self, finding: Finding, why: Why, detail: str) -> ProjectResult[bytes]:
-        return ProjectResult(self._data, why=why, detail=detail, matched=finding.matched)
+def _store(plan: ProjectionPlan, archive: Archive, scope: str, capacity: int | None) -> ProjectResult[bytes]:
+    """Store all stretches in one transaction, and only then write their references."""
+    groups = [[NewBody(one.body, one.digest, one.label.encode("ascii"))] for one in plan.stretches]
+    try:
+        admissions = archive.put(scope, groups, capacity=capacity)
+    except ArchiveError as failure:
+        return replace(_whole(plan, Why.ARCHIVE, "it could not be stored"), failure=failure)
+    ids = []
+    for admission in admissions:
+        if isinstance(admission, Refused):
+            detail = f"needs {admission.needed} bytes where the scope has {admission.free} left"
+            return _whole(plan, Why.CAPACITY, detail)
+        ids.append(admission[0])
+    written = plan.write(ids)
+    if written is None:
+        return _whole(plan, Why.HOLDS_REFERENCE, "it would not be restored as it was")
+    text, stored = written
+    finding = plan.finding
+    return ProjectResult(
+        text,
+        tuple(KeptDefinition(one.name, one.line, one.first + 1, one.last + 1) for one in finding.definitions),
+        tuple(Omission(one.label, id, one.first, one.last, len(one.body)) for one, id in stored),
+        finding.constants,
+        finding.constants_left_out,
+        matched=finding.matched,
+    )
 
 
-def _kept(found: Found) -> KeptDefinition:
-    return KeptDefinition(found.name, found.line, found.first + 1, found.last + 1)
-
-
-def _sample_id(stretch: Stretch) -> str:
-    return stretch.digest.hex()[:ID_DIGITS]
+def _whole(plan: ProjectionPlan, why: Why, detail: str) -> ProjectResult[bytes]:
+    return ProjectResult(plan.text, why=why, detail=detail, matched=plan.finding.matched)

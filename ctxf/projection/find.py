@@ -67,14 +67,17 @@ class Finding:
         return cls(**fields)
 
 
-def request(question: str) -> bytes:
-    """The payload for `answer`."""
-    return json.dumps(question).encode("ascii")
+def request(question: str, *, whole: bool = False) -> bytes:
+    """The payload for `answer`; with `whole` a source with any error in it is not clean."""
+    return json.dumps([question, whole]).encode("ascii")
 
 
 def answer(tree: "Tree", data: bytes, language: Language, payload: bytes) -> bytes:
     """A Finding for the question in `payload`."""
-    question: str = json.loads(payload)
+    question, whole = json.loads(payload)
+    if whole and tree.root_node.has_error:
+        finding = Finding(why=Why.NOT_CLEAN, detail="it does not parse")
+        return json.dumps(asdict(finding)).encode("ascii")
     try:
         finding = _find(tree, data, TABLES[language.name], language, question)
     except TooSlow:

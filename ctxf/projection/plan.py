@@ -24,10 +24,11 @@ _INDENT: Final = re.compile(rb"(?:[ \t\f]*\r?\n)*([ \t]*)")
 
 
 class Stretch(NamedTuple):
-    """Whole lines that are left out: bytes `start` to `end`, lines `first` to `last` (from 1)."""
+    """Whole lines that are left out: bytes `start` to `end`, from `row` on, known as lines `first` to `last`."""
 
     start: int
     end: int
+    row: int
     first: int
     last: int
     body: bytes
@@ -50,18 +51,29 @@ def label_of(first: int, last: int) -> str:
     return f"line-{first}" if first == last else f"lines-{first}-{last}"
 
 
-def plan_stretches(data: bytes, rows: Iterable[Rows], form: CommentForm) -> list[Stretch]:
+def plan_stretches(
+    data: bytes,
+    rows: Iterable[Rows],
+    form: CommentForm,
+    *,
+    first_line: int = 1,
+    only: Sequence["Stretch"] | None = None,
+) -> list[Stretch]:
     """What is left out when `rows` stay: every stretch that is longer than its omission line.
 
-    References that count, with the markers around them, stay: a stored body holds none.
+    References that count, with the markers around them, stay: a stored body holds none. `first_line` is the
+    number of the first line; with `only` just those stretches that have the same places among all.
     """
     starts = line_starts(data)
     keep = sorted([*rows, *_reference_rows(data, starts)])
     stretches, row = [], 0
     for first, last in [*keep, Rows(len(starts) - 1, len(starts) - 1)]:
         if first > row:
-            stretches.append(_stretch(data, starts, row, first - 1, form))
+            stretches.append(_stretch(data, starts, row, first - 1, form, first_line))
         row = max(row, last + 1)
+    if only is not None:
+        wanted = {one.row for one in only}
+        return [one for one in stretches if one.row in wanted]
     return [one for one in stretches if len(one.body) > len(one.line(_SAMPLE_ID))]
 
 
@@ -72,15 +84,18 @@ def line_starts(data: bytes) -> list[int]:
     return starts
 
 
-def _stretch(data: bytes, starts: Sequence[int], first: int, last: int, form: CommentForm) -> Stretch:
+def _stretch(
+    data: bytes, starts: Sequence[int], first: int, last: int, form: CommentForm, first_line: int
+) -> Stretch:
     start, end = starts[first], starts[last + 1]
     body = data[start:end]
     indent = _INDENT.match(body)
     eol = b"\r\n" if data[start : starts[first + 1]].endswith(b"\r\n") else b"\n"
-    label = label_of(first + 1, last + 1).encode("ascii")
+    numbers = first + first_line, last + first_line
+    label = label_of(*numbers).encode("ascii")
     head = b"%b%b @context-fold omit %b " % (indent[1] if indent else b"", form.opener, label)
     tail = (b" " + form.closer if form.closer else b"") + eol
-    return Stretch(start, end, first + 1, last + 1, body, body_digest(body), head, tail)
+    return Stretch(start, end, first, *numbers, body, body_digest(body), head, tail)
 
 
 def _reference_rows(data: bytes, starts: Sequence[int]) -> list[Rows]:
