@@ -21,6 +21,7 @@ _COMMANDS: Final = {
     "fold": "Fold the marked blocks of text: store them, put references in their place.",
     "restore": "Put the exact original in place of every reference.",
     "read": "Print one archived body.",
+    "project": "Print the one function of a source that a question names; archive the rest.",
     "request": "Fold or restore a chat request, the JSON that goes to a model's API.",
     "languages": "List the languages whose comments can hold markers.",
     "grep": "Find lines in archived bodies.",
