@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     )
     from ctxf.folder import fold
     from ctxf.guidance import Recovery
+    from ctxf.projector import KeptDefinition, Omission, ProjectResult, Why, project
     from ctxf.protocol.model import Reason
     from ctxf.requests import (
         RequestPolicy,
@@ -84,10 +85,13 @@ __all__ = [
     "InvalidPattern",
     "InvalidScope",
     "Kept",
+    "KeptDefinition",
     "Line",
     "LooseReference",
+    "Omission",
     "PackageError",
     "PackageSummary",
+    "ProjectResult",
     "ReadError",
     "Reason",
     "Recovery",
@@ -108,9 +112,11 @@ __all__ = [
     "UnknownProtocol",
     "Unresolved",
     "Verification",
+    "Why",
     "__version__",
     "fold",
     "fold_request",
+    "project",
     "restore",
     "restore_request",
 ]
@@ -129,6 +135,7 @@ _HOMES: Final = {
     ),
     "Recovery": "ctxf.guidance",
     "fold": "ctxf.folder",
+    **dict.fromkeys(("KeptDefinition", "Omission", "ProjectResult", "Why", "project"), "ctxf.projector"),
     **dict.fromkeys(
         ("RequestPolicy", "RequestRestoreResult", "RequestResult", "fold_request", "restore_request"),
         "ctxf.requests",

@@ -21,6 +21,7 @@ _COMMANDS: Final = {
     "fold": "Fold the marked blocks of text: store them, put references in their place.",
     "restore": "Put the exact original in place of every reference.",
     "read": "Print one archived body.",
+    "project": "Print the one function of a source that a question names; archive the rest.",
     "run": "Run an agent with its requests folded on their way.",
     "gateway": "Serve a local gateway that folds requests on their way.",
     "request": "Fold or restore a chat request, the JSON that goes to a model's API.",

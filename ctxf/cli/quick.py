@@ -10,19 +10,19 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-__all__ = ["quick_run"]
+__all__ = ["quick_start"]
 
 _WITH_VALUE: Final = ("--id", "--lines", "--scope", "--archive")
 _FLAGS: Final = ("--restore", "--quiet", "-q")
 _ONLY_FOR_READ: Final = ("--id", "--lines", "--restore")
 
 
-def quick_run(args: Sequence[str]) -> int | None:
+def quick_start(args: Sequence[str]) -> int | None:
     """Do it and give the exit status, or do nothing and give None."""
     if "_CTXF_COMPLETE" in os.environ:
         return None  # a shell asks for completions
     if args and args[0] == "hook" and not {"-h", "--help"} & {*args}:
-        from ctxf.hooks.run import main  # noqa: PLC0415 - only for this command
+        from ctxf.hooks.run import main  # noqa: PLC0415
 
         return main(args[1:])
     if args and args[0] == "read":

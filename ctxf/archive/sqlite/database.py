@@ -23,7 +23,8 @@ from ctxf.archive.location import create_archive_file, file_problem
 from ctxf.archive.sqlite.connections import (
     Connect,
     bring_up_to_date,
-    empty_log,
+    copy_into,
+    give_back_space,
     schema_version,
     switch_to_wal,
     transaction,
@@ -83,18 +84,13 @@ class Database:
     @contextlib.contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
         """A connection for single SELECTs. Raises ArchiveMissing when there is no file yet."""
-        # Spelled out, here and in `row`: three nested context managers cost as much as the SELECT.
-        handle = self._handle()
-        with handle.lock:
-            try:
-                yield self._connect(handle, create=False)
-            except (sqlite3.Error, OSError, UnicodeDecodeError) as error:
-                raise archive_error(self._name, error) from error
+        with self._locked() as handle:
+            yield self._connect(handle, create=False)
 
     @contextlib.contextmanager
     def writing(self, *, create: bool = True) -> Iterator[sqlite3.Connection]:
         """A connection in one immediate transaction: durable when the block ends, undone when it raises."""
-        with self._locked() as handle, self._translating_errors():
+        with self._locked() as handle:
             if handle.is_immutable:
                 self._disconnect(handle)  # perhaps the disk takes writes again
             connection = self._connect(handle, create=create)
@@ -118,11 +114,8 @@ class Database:
 
     def give_back_space(self) -> bool:
         """After deletions: shrink the file, empty the write-ahead log; whether nobody was in the way."""
-        with self._locked() as handle, self._translating_errors():
-            connection = self._connect(handle, create=False)
-            # It frees a page with each step; `execute` takes but one, as the rows have no columns.
-            connection.executescript("PRAGMA incremental_vacuum")
-            return empty_log(connection)
+        with self._locked() as handle:
+            return give_back_space(self._connect(handle, create=False))
 
     def copy_to(self, target: Path) -> None:
         """Copy the database as it is at one moment into the empty file `target`, durably.
@@ -131,16 +124,11 @@ class Database:
         """
         source = Database(self.path, self._schema, self._connect_sqlite)
         with source.reading() as connection:
-            # The open transaction pins one moment: without it the copy starts anew at every commit.
-            connection.execute("BEGIN")
-            schema_version(connection)
             try:
                 with contextlib.closing(self._connect_sqlite(target, "mode=rw")) as copy:
-                    connection.backup(copy)
+                    copy_into(connection, copy)
             except sqlite3.Error as error:
                 raise archive_error(str(target), error) from error
-            finally:
-                connection.execute("COMMIT")
         source.close()
 
     def facts(self) -> dict[str, str]:
@@ -156,7 +144,7 @@ class Database:
 
     def close(self) -> None:
         """Close the connection of this process; the last one to close leaves a single file."""
-        with self._locked() as handle, self._translating_errors():
+        with self._locked() as handle:
             self._disconnect(handle)
 
     def let_go_for_fork(self) -> None:
@@ -178,9 +166,13 @@ class Database:
 
     @contextlib.contextmanager
     def _locked(self) -> Iterator[_Handle]:
+        """The handle of this process, for one thread; errors in the words of `ctxf.errors`."""
         handle = self._handle()
         with handle.lock:
-            yield handle
+            try:
+                yield handle
+            except (sqlite3.Error, OSError, UnicodeDecodeError) as error:
+                raise archive_error(self._name, error) from error
 
     def _connect(self, handle: _Handle, *, create: bool) -> sqlite3.Connection:
         state = self._file_state(handle)
@@ -300,10 +292,3 @@ class Database:
             return os.path.getsize(f"{self.path}-wal") > 0
         except OSError:
             return False
-
-    @contextlib.contextmanager
-    def _translating_errors(self) -> Iterator[None]:
-        try:
-            yield
-        except (sqlite3.Error, OSError, UnicodeDecodeError) as error:
-            raise archive_error(self._name, error) from error
