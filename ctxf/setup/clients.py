@@ -187,7 +187,8 @@ def _json_server(path: Path, server: Mapping[str, Any]) -> Edit:
     place = ("mcpServers", _SERVER)
 
     def remove(text: str) -> str:
-        return _without_empty(remove_member(text, place), place[:1])
+        shorter = remove_member(text, place)
+        return text if shorter == text else _without_empty(shorter, place[:1])
 
     return Edit(
         path,
@@ -217,11 +218,12 @@ def _json_hooks(path: Path, groups: _Groups, client: str, program: str) -> Edit:
 
     def remove(text: str) -> str:
         hooks = get_value(text, ("hooks",))
+        cleaned = text
         for event in hooks if isinstance(hooks, dict) else ():
-            shorter = remove_items(text, ("hooks", event), is_ours)
-            if shorter != text:
-                text = _without_empty(shorter, ("hooks", event))
-        return text if text == "" or hooks == {} else _without_empty(text, ("hooks",))
+            shorter = remove_items(cleaned, ("hooks", event), is_ours)
+            if shorter != cleaned:
+                cleaned = _without_empty(shorter, ("hooks", event))
+        return text if cleaned == text else _without_empty(cleaned, ("hooks",))
 
     def is_there(text: str) -> bool:
         return all(group in (get_value(text, ("hooks", event)) or ()) for event, group in groups.items())

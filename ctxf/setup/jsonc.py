@@ -152,16 +152,19 @@ def _cut(text: str, node: _Node, index: int) -> str:
         if not text[node.start + 1 : start] and not rest.strip():
             return text[: node.start + 1] + text[node.end - 1 :]
         return text[:start] + text[end:]
-    if index:
-        before = node.members[index - 1].value.end
-        if not text[before:start].replace(",", "").strip():
-            return text[:before] + text[end:]
-        comma = text.index(",", before)
-        return text[:comma] + text[comma + 1 : _back(text, start, comma + 1)] + text[end:]
-    following = node.members[1].start
-    if not text[after + 1 : following].strip():
-        return text[:start] + text[following:]
-    return text[:start] + text[after + 1 :].lstrip(" \t")
+    if index and has_comma and index + 1 == len(node.members):
+        comma = _skip(text, node.members[index - 1].value.end)
+        if not text[comma + 1 : start].strip():
+            return text[: comma + 1] + text[end:after] + text[after + 1 :]
+    if has_comma:  # its own comma goes with it, so that what follows keeps its place
+        rest = text[end:after] + text[after + 1 :]
+        return text[:start] + (rest.lstrip(" \t\r\n") if index + 1 < len(node.members) else rest)
+    before = node.members[index - 1].value.end
+    comma = _skip(text, before)
+    gap = text[comma + 1 : start]
+    if not text[before:comma] + gap.strip():
+        return text[:before] + text[end:]
+    return text[:comma] + gap.rstrip() + text[end:]
 
 
 def _back(text: str, position: int, limit: int) -> int:

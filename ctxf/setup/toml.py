@@ -1,7 +1,8 @@
 """Edits Codex's config.toml with tomlkit, which keeps comments and layout; tomllib checks the result."""
 
+import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 __all__ = ["TomlError", "get_table", "remove_table", "set_table"]
@@ -19,38 +20,72 @@ def get_table(text: str, path: tuple[str, str]) -> Any:
 
 def set_table(text: str, path: tuple[str, str], value: Mapping[str, Any]) -> str:
     """`text` with the table `[path.0.path.1]`. Raises TomlError."""
-    import tomlkit  # noqa: PLC0415 - only Codex is configured in TOML
-
     expected = _load(text)
     outer = expected.setdefault(path[0], {})
     if not isinstance(outer, dict):
         raise TomlError(f"{path[0]} is no table")
     outer[path[1]] = dict(value)
-    document = tomlkit.parse(text)
-    if path[0] not in document:
-        document.append(path[0], tomlkit.table(is_super_table=True))
-    table = tomlkit.table()
-    for name, one in value.items():
-        table.append(name, one)
-    document[path[0]][path[1]] = table
-    return _checked(tomlkit.dumps(document), expected)
+
+    def edit(document: Any) -> None:
+        import tomlkit  # noqa: PLC0415 - only Codex is configured in TOML
+
+        if path[0] not in document:
+            document.append(path[0], tomlkit.table(is_super_table=True))
+        is_inline = isinstance(document[path[0]], tomlkit.items.InlineTable)
+        table = tomlkit.inline_table() if is_inline else tomlkit.table()
+        table.update(value)
+        document[path[0]][path[1]] = table
+
+    return _edited(text, edit, expected)
 
 
 def remove_table(text: str, path: tuple[str, str]) -> str:
     """`text` without that table; without the outer one too, if nothing else is in it. Raises TomlError."""
-    import tomlkit  # noqa: PLC0415
-
     expected = _load(text)
     outer = expected.get(path[0])
     if not isinstance(outer, dict) or path[1] not in outer:
         return text
-    document = tomlkit.parse(text)
     del outer[path[1]]
-    document[path[0]].remove(path[1])
     if not outer:
         del expected[path[0]]
-        document.remove(path[0])
-    return _checked(tomlkit.dumps(document), expected)
+    shorter = _without_lines(text, path)
+    if _means(shorter, expected):
+        return shorter
+
+    def edit(document: Any) -> None:
+        del document[path[0]][path[1]]
+        if not outer:
+            del document[path[0]]
+
+    return _edited(text, edit, expected)
+
+
+def _without_lines(text: str, path: tuple[str, str]) -> str:
+    """`text` without the lines that `set_table` wrote; to tomlkit a comment behind them is part of the table."""
+    name = rf"\[{re.escape(path[0])}\.{re.escape(path[1])}\]"
+    return re.sub(rf"(?m)(?:^\r?\n)?^{name}\r?\n(?:^[a-z_]+ = [^#\n]*(?:\n|\Z))*", "", text, count=1)
+
+
+def _means(text: str, expected: dict[str, Any]) -> bool:
+    try:
+        return _load(text) == expected
+    except TomlError:
+        return False
+
+
+def _edited(text: str, edit: Callable[[Any], None], expected: dict[str, Any]) -> str:
+    """`text` after an edit, checked by another parser to say what is expected and nothing else."""
+    import tomlkit  # noqa: PLC0415
+
+    try:
+        document = tomlkit.parse(text)
+        edit(document)
+        edited = tomlkit.dumps(document)
+    except Exception as error:  # a layout that tomlkit cannot edit
+        raise TomlError(f"cannot be edited: {error}") from error
+    if _load(edited) != expected:
+        raise TomlError("cannot be edited without changing something else")
+    return edited
 
 
 def _load(text: str) -> dict[str, Any]:
@@ -58,9 +93,3 @@ def _load(text: str) -> dict[str, Any]:
         return tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         raise TomlError(f"is no TOML: {error}") from error
-
-
-def _checked(text: str, expected: dict[str, Any]) -> str:
-    if _load(text) != expected:
-        raise TomlError("cannot be edited without changing something else")
-    return text

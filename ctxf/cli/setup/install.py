@@ -75,14 +75,10 @@ def apply(plan: Sequence[Planned], verify: Callable[[], None] | None = None) -> 
         if verify is not None:
             verify()
     except BaseException as error:
-        for one in reversed(done):
-            try:
-                _write(one.edit, one.current)
-                _remove_folders(one.made)
-            except OSError as trouble:
-                raise SetupError(
-                    f"{one.edit.path}: could not be put back ({trouble}); `--uninstall` tries again"
-                ) from error
+        if left := [str(one.edit.path) for one in reversed(done) if not _put_back(one)]:
+            raise SetupError(
+                f"{', '.join(left)}: could not be put back; `--uninstall` tries again"
+            ) from error
         raise
     for one in reversed(plan):
         if one.wanted is None:
@@ -151,6 +147,18 @@ def _write(edit: Edit, data: bytes | None) -> None:
                 umask = os.umask(0)
                 os.umask(umask)
                 temporary.chmod(_PUBLIC & ~umask)
+
+
+def _put_back(one: Planned) -> bool:
+    """Make a file what it was; whether it is."""
+    try:
+        if _read(one.edit.path) != one.current:
+            _write(one.edit, one.current)
+    except (OSError, SetupError):
+        return False
+    if one.current is None:
+        _remove_folders(one.made)
+    return True
 
 
 def _missing_folders(path: Path) -> list[Path]:
