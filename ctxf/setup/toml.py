@@ -61,7 +61,7 @@ def remove_table(text: str, path: tuple[str, str]) -> str:
 
 
 def _without_lines(text: str, path: tuple[str, str]) -> str:
-    """`text` without the lines that `set_table` wrote; to tomlkit a comment behind them is part of the table."""
+    """`text` without the lines that `set_table` wrote; tomlkit counts comments behind them to it."""
     name = rf"\[{re.escape(path[0])}\.{re.escape(path[1])}\]"
     return re.sub(rf"(?m)(?:^\r?\n)?^{name}\r?\n(?:^[a-z_]+ = [^#\n]*(?:\n|\Z))*", "", text, count=1)
 
