@@ -63,16 +63,18 @@ class Format(NamedTuple):
 
 
 # What binds a text to more than its words: offsets into it, or a signature over it.
-_BONDS: Final = (
-    *("citations", "annotations", "logprobs"),
-    *("signature", "thoughtSignature", "thought_signature", "extra_content"),
-    *("encrypted_content", "encryptedContent"),
+_BONDS: Final = frozenset(
+    (
+        *("citations", "annotations", "logprobs"),
+        *("signature", "thoughtSignature", "thought_signature", "extra_content"),
+        *("encrypted_content", "encryptedContent"),
+    )
 )
 
 
 def is_bound(holder: JsonObject) -> bool:
     """Whether the object that holds a text holds something that a change of the text would make wrong."""
-    return any(holder.get(key) for key in _BONDS)
+    return not _BONDS.isdisjoint(holder) and any(holder.get(key) for key in _BONDS)
 
 
 def objects_in(value: object) -> Iterator[tuple[int, JsonObject]]:

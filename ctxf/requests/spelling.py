@@ -3,9 +3,10 @@
 What is not changed keeps its bytes: numbers that Python cannot hold, escapes, blanks, the order of keys, keys
 that are there twice (the last one counts, as for Python's parser).
 
-The containers that texts stand in are walked here; everything else, and every string, is read by the
-standard library's scanner, which tells where it has ended. That is as fast as `json.loads`. A library
-that keeps raw documents (msgspec.Raw) was no faster, refuses lone surrogates, and forgets a doubled key.
+The body and the arrays in it are walked here; every message and whatever else is in them is read by the
+standard library's scanner, which tells where it has ended, at the speed of `json.loads`. Only a message whose
+text changes is walked, too. A library that keeps raw documents (msgspec.Raw) knows no places in the whole,
+refuses lone surrogates, and forgets a doubled key.
 """
 
 import json
@@ -22,13 +23,6 @@ __all__ = ["SpelledBody", "may_hold_marker", "may_hold_reference"]
 # PROTOCOL.md §13.2: a string can spell any letter of the keyword as an escape.
 _ESCAPED_KEYWORD: Final = re.compile(rb"\\u00(?:2[dD]|40|6[3-6cCeEfF]|7[48])")
 _ESCAPED_REFERENCE: Final = re.compile(rb"\\u00(?:32|3[aA]|5[bB]|6[36]|76)")
-
-# Where the texts and instructions of any format stand, and how many containers deep below.
-_SPINE: Final = (
-    *("messages", "input", "contents", "system", "systemInstruction", "system_instruction"),
-    *("generateContentRequest", "generate_content_request"),
-)
-_DEPTH: Final = 5
 
 _BLANKS: Final = " \t\n\r"
 _BLANK_RUN: Final = re.compile(r"[ \t\n\r]*+")
@@ -63,7 +57,7 @@ class SpelledBody:
         try:
             self._text = body.decode("utf-8", "surrogatepass")
             start = _skip_blanks(self._text, self._text.startswith("\ufeff"))
-            tree, end = self._read(start, (), 1)
+            tree, end = self._read(start, (), 2)
             if _skip_blanks(self._text, end) != len(self._text):
                 raise json.JSONDecodeError("Extra data", self._text, end)
         except UnicodeDecodeError as error:
@@ -71,6 +65,10 @@ class SpelledBody:
         except json.JSONDecodeError as error:
             problem = f"its body is no JSON: {error.msg} at line {error.lineno}, column {error.colno}"
             raise RequestNotRead(problem) from error
+        except StopIteration as error:  # so does the scanner say that no value begins here
+            raise RequestNotRead(
+                f"its body is no JSON: a value is missing at character {error.value}"
+            ) from error
         except IndexError as error:
             raise RequestNotRead("its body is no JSON: it ends too early") from error
         except RecursionError as error:
@@ -96,15 +94,22 @@ class SpelledBody:
     def _splice(self, edit: Edit, is_escaped: bool) -> tuple[int, int, str]:
         value = _spell(edit.value, is_escaped)
         if edit.kind == "set":
-            return *self._spans[edit.path], value
+            return *self._span(edit.path), value
         place = edit.path[:-1] if edit.kind == "add" else edit.path
-        start, end = self._spans[place]
+        start, end = self._span(place)
         is_empty = _skip_blanks(self._text, start + 1) == end - 1
         if edit.kind == "prepend":
             return start + 1, start + 1, value if is_empty else f"{value},"
         if edit.kind == "add":
             value = f"{json.dumps(edit.path[-1])}:{value}"
         return end - 1, end - 1, value if is_empty else f",{value}"
+
+    def _span(self, path: Path) -> tuple[int, int]:
+        """Where the value at `path` begins and ends; its containers are walked when they are asked for."""
+        if path not in self._spans:
+            start, _end = self._span(path[:-1])
+            self._read(start, path[:-1], 1)
+        return self._spans[path]
 
     def _read(self, start: int, path: Path, levels: int) -> tuple[Any, int]:
         """The value at `start` and its end; the places of what is in it, so many containers deep."""
@@ -115,10 +120,7 @@ class SpelledBody:
         elif levels and opener == "[":
             value, end = self._read_array(start + 1, path, levels - 1)
         else:
-            try:
-                value, end = _SCAN(self._text, start)
-            except StopIteration as error:
-                raise json.JSONDecodeError("Expecting value", self._text, start) from error
+            value, end = _SCAN(self._text, start)
         self._spans[path] = start, end
         return value, end
 
@@ -132,11 +134,12 @@ class SpelledBody:
                 raise json.JSONDecodeError("Expecting a key in double quotes", text, position)
             key, position = _SCAN(text, position)
             position = self._behind(":", position)
-            deeper = levels if path else _DEPTH * (key in _SPINE)
-            found[key], position = self._read(position, (*path, key), deeper)
-            if text[position] in _BLANKS:
+            found[key], position = self._read(position, (*path, key), levels)
+            closer = text[position]
+            if closer in _BLANKS:
                 position = _skip_blanks(text, position)
-            if text[position] == "}":
+                closer = text[position]
+            if closer == "}":
                 return found, position + 1
             position = self._behind(",", position)
 
@@ -148,9 +151,11 @@ class SpelledBody:
         while True:
             value, position = self._read(position, (*path, len(found)), levels)
             found.append(value)
-            if text[position] in _BLANKS:
+            closer = text[position]
+            if closer in _BLANKS:
                 position = _skip_blanks(text, position)
-            if text[position] == "]":
+                closer = text[position]
+            if closer == "]":
                 return found, position + 1
             position = self._behind(",", position)
 
