@@ -106,9 +106,11 @@ class SpelledBody:
 
     def _span(self, path: Path) -> tuple[int, int]:
         """Where the value at `path` begins and ends; its containers are walked when they are asked for."""
-        if path not in self._spans:
-            start, _end = self._span(path[:-1])
-            self._read(start, path[:-1], 1)
+        known = len(path)
+        while path[:known] not in self._spans:
+            known -= 1
+        if known < len(path):
+            self._read(self._spans[path[:known]][0], path[:known], len(path) - known)
         return self._spans[path]
 
     def _read(self, start: int, path: Path, levels: int) -> tuple[Any, int]:
