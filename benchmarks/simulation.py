@@ -9,11 +9,11 @@ expires, and that an agent may read a body back, which costs that body once.
 
 Tokens are bytes / 4 (est.). Prices are parameters, in units of the price of one uncached input token. The
 defaults are Anthropic's rules for the 5-minute cache: writing costs 1.25, reading 0.1, prefixes below 1,024
-tokens are not cached, for some models below 4,096 (as of mid-2026, see
-https://docs.claude.com/en/docs/build-with-claude/prompt-caching). For OpenAI's automatic caching use
---write 1, from GPT-5.6 on 1.25 (https://platform.openai.com/docs/guides/prompt-caching), for Gemini's implicit
-caching --write 1 and --minimum 2048 or 4096 (https://ai.google.dev/gemini-api/docs/caching). Output costs the same in
-all rows and is left out, but for the summaries, which are made by the model.
+tokens are not cached, for some models below 4,096 (as of mid-2026). For OpenAI's automatic caching use
+--write 1, from GPT-5.6 on 1.25; for Gemini's implicit caching --write 1 and --minimum 2048 or 4096. Sources:
+https://docs.claude.com/en/docs/build-with-claude/prompt-caching,
+https://platform.openai.com/docs/guides/prompt-caching and https://ai.google.dev/gemini-api/docs/caching.
+Output costs the same in all rows and is left out, but for the summaries, which are made by the model.
 """
 
 import argparse
