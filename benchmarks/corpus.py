@@ -135,7 +135,7 @@ def marked_text(blocks: int, body_bytes: int, *, seed: str = "blocks") -> tuple[
 
 
 def chat_request(blocks: int, size: int = 1_000_000, turns: int = 50) -> bytes:
-    """An Anthropic request as an agent sends it, of about `size` bytes; its first replies are marked."""
+    """An Anthropic request of some `size` bytes, as agents send it; its first replies hold marked blocks."""
     rng = random.Random("request")
     makers = [_prose(rng), _markdown(rng), _html(rng)]
 

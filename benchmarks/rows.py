@@ -8,9 +8,11 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import ctxf
+from benchmarks.archive import Load, concurrent_puts, get_beside_many
 from benchmarks.corpus import MAKERS, chat_request, marked_text, write_corpus
 from benchmarks.floors import COPY_LOOP, FloorArchive, random_body
 from benchmarks.measure import CTXF, Row, Sample, command_sample, compare, function_sample
@@ -23,15 +25,23 @@ __all__ = ["ROWS", "Scale"]
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """How much is measured: bytes of unmarked text, blocks, calls, and runs of each."""
+    """How much is measured: bytes of unmarked text, blocks, calls, and runs of each.
+
+    `puts` is for each of eight processes, `bodies` for the largest archive, `hostile_bytes` where they start.
+    """
 
     text_bytes: int = 256 << 20
     blocks: int = 10_000
     calls: int = 1_000
     repeat: int = 5
+    puts: int = 250
+    bodies: int = 1_000_000
+    hostile_bytes: int = 1 << 20
 
 
-QUICK = Scale(text_bytes=64 << 20, blocks=2_000, calls=300, repeat=5)
+QUICK = Scale(
+    text_bytes=64 << 20, blocks=2_000, calls=300, repeat=5, puts=30, bodies=20_000, hostile_bytes=1 << 17
+)
 
 
 def unmarked_text(scale: Scale, folder: Path) -> Iterator[Row]:
@@ -153,6 +163,9 @@ def cold_read(scale: Scale, folder: Path) -> Iterator[Row]:
         raise RuntimeError("other bytes were read")
 
 
+IN_STRINGS = "markers in strings of Python"
+
+
 def _hostile(kind: str, size: int) -> bytes:
     """Texts made to be slow, of about `size` bytes."""
     begin, end = b"<!-- @context-fold begin %d -->\n", b"<!-- @context-fold end %d -->\n"
@@ -173,6 +186,7 @@ def _hostile(kind: str, size: int) -> bytes:
         "many references to one id": lambda: reference * (size // len(reference)),
         "markers in quotes": lambda: b'"<!-- @context-fold begin x -->",\n' * (size // 34),
         "blanks before a marker": lambda: b" " * size + begin % 1,
+        IN_STRINGS: lambda: b's = """\n# @context-fold begin x\n"""\n' * (size // 36),
         "comment openers": lambda: b"<!-- a --> <!--\n" * (size // 16),
     }
     return shapes[kind]()
@@ -189,32 +203,42 @@ HOSTILE = (
     "markers in quotes",
     "blanks before a marker",
     "comment openers",
+    IN_STRINGS,
 )
 
 
 def hostile_shapes(scale: Scale, folder: Path) -> Iterator[Row]:
-    """Fold and restore of each shape, and of twice as much of it."""
+    """Fold and restore of each shape, and of twice as much of it; and both again from twice as much."""
     del folder
-    size = scale.text_bytes >> 8
+    size = scale.hostile_bytes
 
-    def work(text: bytes) -> Sample:
+    def work(text: bytes, kind: str) -> Sample:
         archive = ctxf.Archive.memory()
 
         def fold_and_restore() -> None:
-            ctxf.restore(ctxf.fold(text, archive, min_savings_tokens=0).text, archive)
+            language = "python" if kind == IN_STRINGS else "text"
+            folded = ctxf.fold(text, archive, language=language, min_savings_tokens=0).text
+            ctxf.restore(folded, archive, language=language)
 
         return function_sample(fold_and_restore)
 
     for kind in HOSTILE:
-        once, twice = _hostile(kind, size), _hostile(kind, size * 2)
-        yield compare(
-            f"{kind}: {2 * size >> 10} KiB",
-            floor_name=f"the same, {size >> 10} KiB",
-            target=2.3,
-            floor=lambda once=once: work(once),  # type: ignore[misc]
-            ours=lambda twice=twice: work(twice),  # type: ignore[misc]
-            repeat=scale.repeat,
-        )
+        for factor in (1, 2):
+            once, twice = _hostile(kind, size * factor), _hostile(kind, size * factor * 2)
+            yield compare(
+                f"{kind}: {2 * size * factor >> 10} KiB",
+                floor_name=f"the same, {size * factor >> 10} KiB",
+                target=2.3,
+                floor=partial(work, once, kind),
+                ours=partial(work, twice, kind),
+                repeat=scale.repeat,
+            )
+
+
+def load(scale: Scale, folder: Path) -> Iterator[Row]:
+    """Eight processes on one archive; one get beside many bodies."""
+    yield concurrent_puts(Load(folder, scale.puts, scale.repeat))
+    yield get_beside_many(folder, (1_000, scale.bodies))
 
 
 def requests(scale: Scale, folder: Path) -> Iterator[Row]:
@@ -249,6 +273,7 @@ ROWS: tuple[Callable[[Scale, Path], Iterator[Row]], ...] = (
     one_body,
     cold_read,
     hostile_shapes,
+    load,
     requests,
 )
 

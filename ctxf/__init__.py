@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         PackageError,
         ReadError,
         RequestNotRead,
+        SecretError,
         SourceNotParsed,
         TextNotUtf8,
         UnknownLanguage,
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     )
     from ctxf.folder import fold
     from ctxf.guidance import Recovery
+    from ctxf.projector import KeptDefinition, Omission, ProjectResult, Why, project
     from ctxf.protocol.model import Reason
     from ctxf.requests import (
         RequestPolicy,
@@ -81,10 +83,13 @@ __all__ = [
     "InvalidPattern",
     "InvalidScope",
     "Kept",
+    "KeptDefinition",
     "Line",
     "LooseReference",
+    "Omission",
     "PackageError",
     "PackageSummary",
+    "ProjectResult",
     "ReadError",
     "Reason",
     "Recovery",
@@ -97,6 +102,7 @@ __all__ = [
     "ScopeStats",
     "ScopeSummary",
     "Search",
+    "SecretError",
     "SourceNotParsed",
     "TextNotUtf8",
     "Totals",
@@ -104,9 +110,11 @@ __all__ = [
     "UnknownProtocol",
     "Unresolved",
     "Verification",
+    "Why",
     "__version__",
     "fold",
     "fold_request",
+    "project",
     "restore",
     "restore_request",
 ]
@@ -125,6 +133,7 @@ _HOMES: Final = {
     ),
     "Recovery": "ctxf.guidance",
     "fold": "ctxf.folder",
+    **dict.fromkeys(("KeptDefinition", "Omission", "ProjectResult", "Why", "project"), "ctxf.projector"),
     **dict.fromkeys(
         ("RequestPolicy", "RequestRestoreResult", "RequestResult", "fold_request", "restore_request"),
         "ctxf.requests",

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import ctxf
 from ctxf.protocol.markers import parse_marker
 from tests.in_memory import Scope, fold, restore
 
@@ -70,6 +71,7 @@ def test_there_are_examples_of_every_sort_and_no_others() -> None:
     sorts = {one.sort for one in EXAMPLES}
     assert sorts == {
         *("fold-input", "fold-output", "fold-unchanged", "archived", "body"),
+        *("project-input", "project-output", "project-unchanged"),
         *("restore-input", "restore-output", "restore-unchanged"),
         *("markers-valid", "markers-invalid", "labels-valid", "labels-invalid"),
     }
@@ -96,6 +98,17 @@ def test_restore(example: Example) -> None:
     restored = restore(example.text, scope, example.settings["kind"])
     expected = partner(example, "restore-output")
     assert restored.text == (expected.text if expected else example.text)
+
+
+@pytest.mark.parametrize("example", of_sort("project-input", "project-unchanged"))
+def test_project(example: Example) -> None:
+    archive = ctxf.Archive.memory()
+    settings = example.settings
+    result = ctxf.project(example.text, settings["question"], settings["language"], archive)
+    expected = partner(example, "project-output")
+    assert result.text == (expected.text if expected else example.text)
+    assert bool(result.why) != bool(expected)
+    assert ctxf.restore(result.text, archive).text == example.text
 
 
 @pytest.mark.parametrize("example", of_sort("markers-valid", "markers-invalid"))

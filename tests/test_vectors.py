@@ -17,7 +17,7 @@ TESTS = Path(__file__).parent
 VECTORS: dict[str, Vector] = {
     f"{path.stem}: {vector['name']}": vector
     for path in sorted(TESTS.glob("vectors/*.json"))
-    if not path.name.startswith(("source-", "requests-"))  # those are for who has grammars, and formats
+    if not path.name.startswith(("source-", "project-", "requests-"))  # for who has grammars, and formats
     for vector in json.loads(path.read_text("utf-8"))
 }
 

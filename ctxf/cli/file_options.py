@@ -13,7 +13,7 @@ from ctxf.cli.status import Status, worst
 from ctxf.cli.terminal import Say, say
 from ctxf.cli.walk import files_below
 
-__all__ = ["FileOptions", "file_options", "for_each_file"]
+__all__ = ["FileOptions", "checked_language", "file_options", "for_each_file"]
 
 _FEW = 20  # files that are done before anybody wonders
 
@@ -66,7 +66,7 @@ def for_each_file(
     return worst(*statuses)
 
 
-def _checked_language(_ctx: click.Context, _option: click.Parameter, value: str) -> str:
+def checked_language(_ctx: click.Context, _option: click.Parameter, value: str) -> str:
     """The value of `--language`; a name that means nothing is a usage error."""
     if value not in (AUTO, TEXT):
         from ctxf.protocol.grammars import find_language  # noqa: PLC0415
@@ -100,7 +100,7 @@ def file_options(function: _F) -> _F:
             "--language",
             metavar="NAME",
             default=AUTO,
-            callback=_checked_language,
+            callback=checked_language,
             help="text, or the language whose comments hold the markers [auto: by file name, then hashbang].",
         ),
         click.option("--in-place", is_flag=True, help="Write each FILE back, in one step."),

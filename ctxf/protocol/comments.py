@@ -5,6 +5,7 @@ Both walks go forward through the tree once, whatever the number of spans.
 """
 
 import re
+import struct
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -14,7 +15,20 @@ from ctxf.protocol.model import CommentForm
 if TYPE_CHECKING:
     from tree_sitter import Node, Tree, TreeCursor
 
-__all__ = ["COMMENT", "IN_DOUBT", "NO_COMMENT", "Span", "judge_spans"]
+__all__ = [
+    "COMMENT",
+    "IN_DOUBT",
+    "NO_COMMENT",
+    "TASK",
+    "Span",
+    "answer",
+    "first_shifting_error",
+    "judge_spans",
+    "request",
+]
+
+TASK: Final = "ctxf.protocol.comments"
+"""The name of this module, for `Parsers.ask`."""
 
 # One byte per span, so that a child process answers with bytes as they are.
 NO_COMMENT: Final = ord("n")
@@ -47,6 +61,19 @@ _HARMLESS: Final = frozenset(")]};,:>.") | {
 }
 
 
+def request(spans: Sequence[Span]) -> bytes:
+    """The payload for `answer`."""
+    numbers = [number for span in spans for number in span]
+    return struct.pack(f"<{len(numbers)}Q", *numbers)
+
+
+def answer(tree: "Tree", data: bytes, language: Language, payload: bytes) -> bytes:
+    """`judge_spans` of the spans in `payload`."""
+    numbers = struct.unpack(f"<{len(payload) // 8}Q", payload)
+    spans = [Span(*pair) for pair in zip(numbers[::2], numbers[1::2], strict=True)]
+    return judge_spans(tree, data, spans, language)
+
+
 def judge_spans(tree: "Tree", data: bytes, spans: Sequence[Span], language: Language) -> bytes:
     """COMMENT, IN_DOUBT or NO_COMMENT for each of `spans`, which are in order and do not overlap.
 
@@ -56,7 +83,7 @@ def judge_spans(tree: "Tree", data: bytes, spans: Sequence[Span], language: Lang
     """
     if not spans:
         return b""
-    doubt = _first_shifting_error(tree, data, spans[-1].end, language)
+    doubt = first_shifting_error(tree, data, spans[-1].end, language)
     finder = _Finder(tree, data, language)
     verdicts = bytearray()
     for span in spans:
@@ -134,7 +161,7 @@ class _Finder:
         return all(line.lstrip(b" \t\f").startswith(opener) or not line.strip() for line in lines)
 
 
-def _first_shifting_error(tree: "Tree", data: bytes, limit: int, language: Language) -> int:
+def first_shifting_error(tree: "Tree", data: bytes, limit: int, language: Language) -> int:
     """Where the first parse error starts that may have shifted strings or comments; `limit` if none does.
 
     The parser skips what it cannot place. Braces and words in what it skipped do not matter, quotes and

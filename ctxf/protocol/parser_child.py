@@ -1,18 +1,16 @@
 """The child process that `parsers` starts: reads requests from stdin, answers on stdout, prints nothing.
 
-A request is three frames: the language's name, the spans as pairs of 64-bit integers, the text. The
-answer is one: `v` and a verdict per span, `t` after a timeout, `m` and wheel and problem, two lines,
-when there is no grammar. An empty answer comes first: ready.
+A request is four frames: the task (the name of a module of ctxf, whose `answer` is called with the tree),
+the language's name, the task's payload, the text. The answer is one: `v` and what the task answers, `t` after
+a timeout, `m` and wheel and problem, two lines, when there is no grammar. An empty answer comes first: ready.
 """
 
 import signal
-import struct
 import sys
 from typing import BinaryIO, Final
 
-from ctxf.protocol.comments import Span, judge_spans
 from ctxf.protocol.grammars import PARSE_SECONDS, Grammar, MissingGrammar, find_language, load_grammar
-from ctxf.protocol.parsers import read_frame, write_frame
+from ctxf.protocol.parsers import read_frame, task_of, write_frame
 
 if sys.platform != "win32":
     import resource
@@ -29,17 +27,17 @@ def main() -> None:
     requests, answers = sys.stdin.buffer, sys.stdout.buffer
     grammars: dict[str, Grammar | MissingGrammar | None] = {}
     _send(answers, b"")
-    while (name := read_frame(requests)) is not None:
-        packed, data = read_frame(requests), read_frame(requests)
-        if packed is None or data is None:
+    while (task := read_frame(requests)) is not None:
+        name, payload, data = read_frame(requests), read_frame(requests), read_frame(requests)
+        if name is None or payload is None or data is None:
             return
         _start_backstop(_BACKSTOP_SECONDS)
-        _send(answers, _answer(name.decode("ascii"), packed, data, grammars))
+        _send(answers, _answer(task.decode("ascii"), name.decode("ascii"), payload, data, grammars))
         _start_backstop(0)
 
 
 def _answer(
-    name: str, packed: bytes, data: bytes, grammars: dict[str, Grammar | MissingGrammar | None]
+    task: str, name: str, payload: bytes, data: bytes, grammars: dict[str, Grammar | MissingGrammar | None]
 ) -> bytes:
     if name not in grammars:
         language = find_language(name)
@@ -52,9 +50,7 @@ def _answer(
     tree = grammar.parse(data, PARSE_SECONDS)
     if tree is None:
         return b"t"
-    numbers = struct.unpack(f"<{len(packed) // 8}Q", packed)
-    spans = [Span(*pair) for pair in zip(numbers[::2], numbers[1::2], strict=True)]
-    return b"v" + judge_spans(tree, data, spans, grammar.language)
+    return b"v" + task_of(task)(tree, data, grammar.language, payload)
 
 
 def _send(stream: BinaryIO, payload: bytes) -> None:

@@ -13,19 +13,23 @@ import os
 import struct
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from enum import StrEnum
+from importlib import import_module
 from threading import Lock, Timer
 from time import monotonic
 from types import TracebackType
-from typing import IO, Final, NamedTuple, Protocol, Self
+from typing import IO, TYPE_CHECKING, Final, NamedTuple, Protocol, Self
 
-from ctxf.protocol.comments import Span, judge_spans
+from ctxf.protocol.comments import TASK, Span, request
 from ctxf.protocol.grammars import PARSE_SECONDS, Grammar, MissingGrammar, load_grammar
 from ctxf.protocol.languages import Language
 
-__all__ = ["Failure", "Parsers", "Problem", "SourceParser", "read_frame", "write_frame"]
+if TYPE_CHECKING:
+    from tree_sitter import Tree
+
+__all__ = ["Failure", "Parsers", "Problem", "SourceParser", "read_frame", "task_of", "write_frame"]
 
 _START_SECONDS: Final = 10.0  # for Python to start: a loaded machine, a cold disk
 _STOP_SECONDS: Final = 1.0
@@ -66,6 +70,18 @@ class SourceParser(Protocol):
         """One verdict per span (see `judge_spans`). Never raises for what is in `data`."""
 
 
+Task = Callable[["Tree", bytes, Language, bytes], bytes]
+
+
+def task_of(name: str) -> Task:
+    """The `answer` of the module `name`: tree, source, language and payload in, bytes out.
+
+    By name, since a task may run in the child process, and since this layer knows none of those above it.
+    """
+    task: Task = import_module(name).answer
+    return task
+
+
 class Parsers:
     """A SourceParser that owns the grammars it has loaded and the child process it has started.
 
@@ -97,46 +113,50 @@ class Parsers:
 
     def judge(self, data: bytes, spans: Sequence[Span], language: Language) -> bytes | Failure:
         """One verdict per span, or why there is none."""
+        verdicts = self.ask(TASK, request(spans), data, language)
+        if isinstance(verdicts, Failure) or len(verdicts) == len(spans):
+            return verdicts
+        return Failure(Problem.CRASH, f"the {language.name} parser gave no sensible answer")
+
+    def ask(self, task: str, payload: bytes, data: bytes, language: Language) -> bytes | Failure:
+        """What a task answers about the tree of `data`, or why there is no answer."""
         if self._isolate or language.isolate:
             with self._lock:
-                return self._judge_in_child(data, spans, language)
+                return self._ask_child(task, payload, data, language)
         grammar = self._grammar(language)
         if isinstance(grammar, MissingGrammar):
             return _missing(grammar.problem, grammar.wheel or "")
         tree = grammar.parse(data, self._seconds)
         if tree is None:
             return self._timeout()
-        return judge_spans(tree, data, spans, language)
+        return task_of(task)(tree, data, language, payload)
 
     def _grammar(self, language: Language) -> Grammar | MissingGrammar:
         if language.name not in self._grammars:
             self._grammars[language.name] = load_grammar(language)
         return self._grammars[language.name]
 
-    def _judge_in_child(self, data: bytes, spans: Sequence[Span], language: Language) -> bytes | Failure:
+    def _ask_child(self, task: str, payload: bytes, data: bytes, language: Language) -> bytes | Failure:
         child = self._running_child()
         if child is None:
             return Failure(Problem.CRASH, "the parser process could not be started")
-        numbers = [number for span in spans for number in span]
-        answer = self._ask(
-            child,
-            [language.name.encode("ascii"), struct.pack(f"<{len(numbers)}Q", *numbers), data],
-            self._seconds,
+        answer = self._exchange(
+            child, [task.encode("ascii"), language.name.encode("ascii"), payload, data], self._seconds
         )
         if isinstance(answer, Failure):
             return answer
-        kind, payload = answer[:1], answer[1:]
-        if kind == b"v" and len(payload) == len(spans):
-            return payload
+        kind, answered = answer[:1], answer[1:]
+        if kind == b"v":
+            return answered
         if kind == b"t":
             return self._timeout()
         if kind == b"m":
-            wheel, _, problem = payload.decode("utf-8", "replace").partition("\n")
+            wheel, _, problem = answered.decode("utf-8", "replace").partition("\n")
             return _missing(problem, wheel)
         self._stop_child()
         return Failure(Problem.CRASH, f"the {language.name} parser gave no sensible answer")
 
-    def _ask(
+    def _exchange(
         self, child: "subprocess.Popen[bytes]", frames: Sequence[bytes], seconds: float
     ) -> bytes | Failure:
         """Send `frames` and wait for the one that answers; a child that takes longer is killed."""
@@ -187,7 +207,7 @@ class Parsers:
         except (OSError, ValueError):  # no interpreter, no memory, no processes left
             return
         self._child_owner = os.getpid()
-        self._ask(self._child, [], _START_SECONDS)  # it says when it is ready
+        self._exchange(self._child, [], _START_SECONDS)  # it says when it is ready
 
     def _stop_child(self) -> None:
         child, self._child = self._child, None

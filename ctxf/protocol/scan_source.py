@@ -16,7 +16,7 @@ from ctxf.protocol.model import CommentForm, Marker
 from ctxf.protocol.parsers import Failure, Problem, SourceParser
 from ctxf.protocol.scan_text import MAX_LINE_BYTES
 
-__all__ = ["MAX_SOURCE_BYTES", "SourceScan", "find_marker_lines", "scan_source"]
+__all__ = ["MAX_SOURCE_BYTES", "SourceScan", "find_marker_lines", "is_misread", "scan_source"]
 
 # PROTOCOL.md §11.4: a larger source stays as it is. It bounds memory (a tree takes some thirty times the
 # bytes of its text) where the time limit bounds time.
@@ -87,6 +87,11 @@ def scan_source(
         tuple(quoted),
         tuple(verdict_at[span.start] != NO_COMMENT for span in extra),
     )
+
+
+def is_misread(data: bytes) -> bool:
+    """Whether grammars and languages may read `data` differently: it holds a NUL or a lone CR."""
+    return _MISREAD.search(data) is not None
 
 
 def find_marker_lines(data: bytes, language: Language) -> tuple[Marker, ...]:
