@@ -4,9 +4,11 @@ What is not changed keeps its bytes: numbers that Python cannot hold, escapes, b
 that are there twice (the last one counts, as for Python's parser).
 
 The body and the arrays in it are walked here; every message and whatever else is in them is read by the
-standard library's scanner, which tells where it has ended, at the speed of `json.loads`. Only a message whose
-text changes is walked, too. A library that keeps raw documents (msgspec.Raw) knows no places in the whole,
-refuses lone surrogates, and forgets a doubled key.
+standard library's scanner, which tells where it has ended, at the speed of `json.loads`. A message is walked
+only if a text in it changes, or is likely to.
+
+A library that keeps raw documents (msgspec.Raw) knows no places in the whole, refuses lone surrogates, and
+forgets a doubled key.
 """
 
 import json
@@ -25,6 +27,9 @@ __all__ = ["SpelledBody", "may_hold_marker", "may_hold_reference"]
 # PROTOCOL.md §13.2: a string can spell any letter of the keyword as an escape.
 _ESCAPED_KEYWORD: Final = re.compile(rb"\\u00(?:2[dD]|40|6[3-6cCeEfF]|7[48])")
 _ESCAPED_REFERENCE: Final = re.compile(rb"\\u00(?:32|3[aA]|5[bB]|6[36]|76)")
+
+# A message that begins with the model's role is likely to change: walked at once, its text is read only once.
+_OWN: Final = re.compile(r'\{[^{}\[\]]{0,80}"(?:assistant|model)"')
 
 _BLANKS: Final = " \t\n\r"
 _BLANK_RUN: Final = re.compile(r"[ \t\n\r]*+")
@@ -153,7 +158,8 @@ class SpelledBody:
         if text[position] == "]":
             return found, position + 1
         while True:
-            value, position = self._read(position, (*path, len(found)), levels)
+            deeper = levels or 3 * (_OWN.match(text, position) is not None)
+            value, position = self._read(position, (*path, len(found)), deeper)
             found.append(value)
             closer = text[position]
             if closer in _BLANKS:
