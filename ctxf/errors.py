@@ -15,6 +15,7 @@
     │   └── ArchiveDamaged             its file is no longer what SQLite wrote
     ├── PackageError (ValueError)      a package of `ctxf export` that cannot be taken over
     ├── SecretError                    the install secret, which conversation scopes come from, cannot be used
+    ├── ExtraMissing                   a command needs packages that are not installed
     ├── IdTaken (ValueError)           an id of a package stands for another body here
     ├── TextNotUtf8 (ValueError)       a body that is no text was to go into a str
     └── ReadError (LookupError)        one body cannot be given back
@@ -42,6 +43,7 @@ __all__ = [
     "BodyNotFound",
     "ConfigError",
     "CtxfError",
+    "ExtraMissing",
     "IdTaken",
     "InvalidId",
     "InvalidPattern",
@@ -202,6 +204,17 @@ class SecretError(CtxfError):
         self.problem = problem
         self.hint = hint
         super().__init__(f"install secret {path}: {problem}" + (f" ({hint})" if hint else ""))
+
+
+class ExtraMissing(CtxfError):
+    """The packages of the extra `extra` are not installed; `module` is the first that was missed."""
+
+    def __init__(self, extra: str, module: str) -> None:
+        self.extra = extra
+        self.module = module
+        super().__init__(
+            f"this needs the package {module}, which is not installed (run: pip install 'ctxf[{extra}]')"
+        )
 
 
 class TextNotUtf8(CtxfError, ValueError):

@@ -25,10 +25,14 @@ class Say(NamedTuple):
 
 
 class Call(NamedTuple):
-    """The model calls a tool. `freeform` is for tools of the Responses API that take a bare text."""
+    """The model calls a tool, perhaps after it has said something.
+
+    Arguments that are a bare text are for tools of the Responses API that take one.
+    """
 
     tool: str
     arguments: dict[str, Any] | str
+    said: str = ""
 
 
 @dataclass(frozen=True)
@@ -62,7 +66,14 @@ class Request:
     def tools(self) -> list[str]:
         """Names of the tools that it offers."""
         names: list[str] = []
-        for tool in self.body.get("tools") or ():
+        # Codex's newest models get their tools among the items of the conversation.
+        items = self.body.get("input")
+        late = (
+            [item.get("tools") or [] for item in items if isinstance(item, dict)]
+            if isinstance(items, list)
+            else []
+        )
+        for tool in (self.body.get("tools") or []) + [tool for tools in late for tool in tools]:
             inner = tool.get("functionDeclarations") or tool.get("tools") or [tool]
             names += [one["name"] for one in inner if "name" in one]
         return names
@@ -163,61 +174,52 @@ def _anthropic(answer: Say | Call, is_stream: bool) -> list[str]:
         "stop_sequence": None,
         "usage": usage,
     }
-    if isinstance(answer, Say):
-        reason = "end_turn"
-        block: dict[str, Any] = {"type": "text", "text": ""}
-        delta: dict[str, Any] = {"type": "text_delta", "text": answer.text}
-        whole: dict[str, Any] = {"type": "text", "text": answer.text}
-    else:
-        reason = "tool_use"
-        block = {
-            "type": "tool_use",
-            "id": f"toolu_{abs(hash(str(answer))):x}",
-            "name": answer.tool,
-            "input": {},
-        }
-        delta = {"type": "input_json_delta", "partial_json": json.dumps(answer.arguments)}
-        whole = block | {"input": answer.arguments}
+    blocks: list[tuple[dict[str, Any], dict[str, Any], dict[str, Any]]] = []  # empty, delta, whole
+    reason = "end_turn" if isinstance(answer, Say) else "tool_use"
+    if said := answer.text if isinstance(answer, Say) else answer.said:
+        empty = {"type": "text", "text": ""}
+        blocks.append((empty, {"type": "text_delta", "text": said}, {"type": "text", "text": said}))
+    if isinstance(answer, Call):
+        empty = {"type": "tool_use", "id": f"toolu_{abs(hash(str(answer))):x}", "name": answer.tool}
+        arguments = json.dumps(answer.arguments)
+        delta = {"type": "input_json_delta", "partial_json": arguments}
+        blocks.append((empty | {"input": {}}, delta, empty | {"input": answer.arguments}))
     if not is_stream:
-        return [json.dumps({**message, "content": [whole], "stop_reason": reason})]
+        content = [whole for _, _, whole in blocks]
+        return [json.dumps({**message, "content": content, "stop_reason": reason})]
     return [
         _event("message_start", {"message": message}),
-        _event("content_block_start", {"index": 0, "content_block": block}),
-        _event("content_block_delta", {"index": 0, "delta": delta}),
-        _event("content_block_stop", {"index": 0}),
+        *(
+            _event(f"content_block_{kind}", {"index": index, **more})
+            for index, (empty, delta, _) in enumerate(blocks)
+            for kind, more in (("start", {"content_block": empty}), ("delta", {"delta": delta}), ("stop", {}))
+        ),
         _event("message_delta", {"delta": {"stop_reason": reason, "stop_sequence": None}, "usage": usage}),
         _event("message_stop", {}),
     ]
 
 
 def _responses(answer: Say | Call, _is_stream: bool) -> list[str]:
-    if isinstance(answer, Say):
-        item: dict[str, Any] = {
-            "type": "message",
-            "id": "msg_1",
-            "role": "assistant",
-            "status": "completed",
-            "content": [{"type": "output_text", "text": answer.text, "annotations": []}],
-        }
-    elif isinstance(answer.arguments, str):
-        item = {
-            "type": "custom_tool_call",
-            "id": "ctc_1",
-            "call_id": f"call_{abs(hash(answer.arguments)):x}",
-            "name": answer.tool,
-            "input": answer.arguments,
-        }
-    else:
+    items: list[dict[str, Any]] = []
+    if said := answer.text if isinstance(answer, Say) else answer.said:
+        items.append(
+            {
+                "type": "message",
+                "id": "msg_1",
+                "role": "assistant",
+                "status": "completed",
+                "content": [{"type": "output_text", "text": said, "annotations": []}],
+            }
+        )
+    if isinstance(answer, Call):
         # A namespaced tool stands for a server's: `namespace/name`.
         namespace, _, name = answer.tool.rpartition("/")
-        item = {
-            "type": "function_call",
-            "id": "fc_1",
-            "call_id": f"call_{abs(hash(str(answer))):x}",
-            "name": name,
-            "arguments": json.dumps(answer.arguments),
-            **({"namespace": namespace} if namespace else {}),
-        }
+        call = {"call_id": f"call_{abs(hash(str(answer))):x}", "name": name}
+        if isinstance(answer.arguments, str):
+            call |= {"type": "custom_tool_call", "id": "ctc_1", "input": answer.arguments}
+        else:
+            call |= {"type": "function_call", "id": "fc_1", "arguments": json.dumps(answer.arguments)}
+        items.append(call | ({"namespace": namespace} if namespace else {}))
     usage = {
         "input_tokens": 10,
         "input_tokens_details": {"cached_tokens": 0},
@@ -225,23 +227,26 @@ def _responses(answer: Say | Call, _is_stream: bool) -> list[str]:
         "output_tokens_details": {"reasoning_tokens": 0},
         "total_tokens": 15,
     }
-    response = {"id": "resp_1", "object": "response", "status": "completed", "output": [item], "usage": usage}
+    response = {"id": "resp_1", "object": "response", "status": "completed", "output": items, "usage": usage}
     return [
         _event("response.created", {"response": {"id": "resp_1", "output": []}}),
-        _event("response.output_item.done", {"output_index": 0, "item": item}),
+        *(
+            _event("response.output_item.done", {"output_index": at, "item": item})
+            for at, item in enumerate(items)
+        ),
         _event("response.completed", {"response": response}),
     ]
 
 
 def _gemini(answer: Say | Call, is_stream: bool) -> list[str]:
-    if isinstance(answer, Say):
-        part: dict[str, Any] = {"text": answer.text}
-    else:
-        part = {"functionCall": {"name": answer.tool, "args": answer.arguments}}
+    said = answer.text if isinstance(answer, Say) else answer.said
+    parts: list[dict[str, Any]] = [{"text": said}] if said else []
+    if isinstance(answer, Call):
+        parts.append({"functionCall": {"name": answer.tool, "args": answer.arguments}})
     data = json.dumps(
         {
             "candidates": [
-                {"content": {"role": "model", "parts": [part]}, "finishReason": "STOP", "index": 0}
+                {"content": {"role": "model", "parts": parts}, "finishReason": "STOP", "index": 0}
             ],
             "usageMetadata": {"promptTokenCount": 10, "candidatesTokenCount": 5, "totalTokenCount": 15},
         }

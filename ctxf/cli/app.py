@@ -22,6 +22,8 @@ _COMMANDS: Final = {
     "restore": "Put the exact original in place of every reference.",
     "read": "Print one archived body.",
     "project": "Print the one function of a source that a question names; archive the rest.",
+    "run": "Run an agent with its requests folded on their way.",
+    "gateway": "Serve a local gateway that folds requests on their way.",
     "request": "Fold or restore a chat request, the JSON that goes to a model's API.",
     "languages": "List the languages whose comments can hold markers.",
     "grep": "Find lines in archived bodies.",
