@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
-__all__ = ["MAKERS", "chat_request", "marked_text", "write_corpus"]
+__all__ = ["MAKERS", "chat_request", "marked_text", "sentences", "write_corpus"]
 
 _WORDS: Final = (
     *(
@@ -166,3 +166,8 @@ def chat_request(blocks: int, size: int = 1_000_000, turns: int = 50) -> bytes:
     ]
     body = {"model": "m", "max_tokens": 32000, "stream": True, "tools": tools, "messages": messages}
     return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def sentences(rng: random.Random, count: int) -> str:
+    """So many lines of prose."""
+    return "".join(f"{_sentence(rng).capitalize()}.\n" for _ in range(count))

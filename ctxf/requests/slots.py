@@ -4,7 +4,7 @@ A format reads a body that somebody else made and that may hold anything: what h
 shape is left out, never an error. Bodies are only read here.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from enum import Enum
 from typing import Any, Final, Literal, NamedTuple
 
@@ -63,16 +63,18 @@ class Format(NamedTuple):
 
 
 # What binds a text to more than its words: offsets into it, or a signature over it.
-_BONDS: Final = (
-    *("citations", "annotations", "logprobs"),
-    *("signature", "thoughtSignature", "thought_signature", "extra_content"),
-    *("encrypted_content", "encryptedContent"),
+_BONDS: Final = frozenset(
+    (
+        *("citations", "annotations", "logprobs"),
+        *("signature", "thoughtSignature", "thought_signature", "extra_content"),
+        *("encrypted_content", "encryptedContent"),
+    )
 )
 
 
 def is_bound(holder: JsonObject) -> bool:
     """Whether the object that holds a text holds something that a change of the text would make wrong."""
-    return any(holder.get(key) for key in _BONDS)
+    return not _BONDS.isdisjoint(holder) and any(holder.get(key) for key in _BONDS)
 
 
 def objects_in(value: object) -> Iterator[tuple[int, JsonObject]]:
@@ -92,6 +94,6 @@ def texts_in(content: object, key: str = "text") -> Iterator[str]:
             yield part[key]
 
 
-def pointer(path: Iterable[str | int]) -> str:
-    """The JSON pointer of a path (RFC 6901)."""
-    return "".join("/" + str(key).replace("~", "~0").replace("/", "~1") for key in path)
+def pointer(path: Path) -> str:
+    """The JSON pointer of a path (RFC 6901). No key of any format needs an escape."""
+    return "/" + "/".join(map(str, path))

@@ -3,9 +3,12 @@
 What is not changed keeps its bytes: numbers that Python cannot hold, escapes, blanks, the order of keys, keys
 that are there twice (the last one counts, as for Python's parser).
 
-The containers that texts stand in are walked here; everything else, and every string, is read by the
-standard library's scanner, which tells where it has ended. That is as fast as `json.loads`. A library
-that keeps raw documents (msgspec.Raw) was no faster, refuses lone surrogates, and forgets a doubled key.
+The body and the arrays in it are walked here; every message and whatever else is in them is read by the
+standard library's scanner, which tells where it has ended, at the speed of `json.loads`. A message is walked
+only if a text in it changes, or is likely to.
+
+A library that keeps raw documents (msgspec.Raw) knows no places in the whole, refuses lone surrogates, and
+forgets a doubled key.
 """
 
 import json
@@ -14,6 +17,8 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from ctxf.errors import RequestNotRead
+from ctxf.protocol.markers import KEYWORD
+from ctxf.protocol.scan_text import find_sequence
 from ctxf.requests.model import JsonObject
 from ctxf.requests.slots import Edit, Path
 
@@ -23,12 +28,8 @@ __all__ = ["SpelledBody", "may_hold_marker", "may_hold_reference"]
 _ESCAPED_KEYWORD: Final = re.compile(rb"\\u00(?:2[dD]|40|6[3-6cCeEfF]|7[48])")
 _ESCAPED_REFERENCE: Final = re.compile(rb"\\u00(?:32|3[aA]|5[bB]|6[36]|76)")
 
-# Where the texts and instructions of any format stand, and how many containers deep below.
-_SPINE: Final = (
-    *("messages", "input", "contents", "system", "systemInstruction", "system_instruction"),
-    *("generateContentRequest", "generate_content_request"),
-)
-_DEPTH: Final = 5
+# A message that begins with the model's role is likely to change: walked at once, its text is read only once.
+_OWN: Final = re.compile(r'\{[^{}\[\]]{0,80}"(?:assistant|model)"')
 
 _BLANKS: Final = " \t\n\r"
 _BLANK_RUN: Final = re.compile(r"[ \t\n\r]*+")
@@ -39,7 +40,7 @@ _SCAN: Final[Callable[[str, int], tuple[Any, int]]] = vars(json.JSONDecoder(pars
 
 def may_hold_marker(body: bytes) -> bool:
     """False when no string of the JSON `body` can hold the keyword of a marker; costs two searches."""
-    if b"context-fold" in body:
+    if find_sequence(body, KEYWORD) < len(body):
         return True
     return b"\\u00" in body and _ESCAPED_KEYWORD.search(body) is not None
 
@@ -63,7 +64,7 @@ class SpelledBody:
         try:
             self._text = body.decode("utf-8", "surrogatepass")
             start = _skip_blanks(self._text, self._text.startswith("\ufeff"))
-            tree, end = self._read(start, (), 1)
+            tree, end = self._read(start, (), 2)
             if _skip_blanks(self._text, end) != len(self._text):
                 raise json.JSONDecodeError("Extra data", self._text, end)
         except UnicodeDecodeError as error:
@@ -71,6 +72,10 @@ class SpelledBody:
         except json.JSONDecodeError as error:
             problem = f"its body is no JSON: {error.msg} at line {error.lineno}, column {error.colno}"
             raise RequestNotRead(problem) from error
+        except StopIteration as error:  # so does the scanner say that no value begins here
+            raise RequestNotRead(
+                f"its body is no JSON: a value is missing at character {error.value}"
+            ) from error
         except IndexError as error:
             raise RequestNotRead("its body is no JSON: it ends too early") from error
         except RecursionError as error:
@@ -96,15 +101,24 @@ class SpelledBody:
     def _splice(self, edit: Edit, is_escaped: bool) -> tuple[int, int, str]:
         value = _spell(edit.value, is_escaped)
         if edit.kind == "set":
-            return *self._spans[edit.path], value
+            return *self._span(edit.path), value
         place = edit.path[:-1] if edit.kind == "add" else edit.path
-        start, end = self._spans[place]
+        start, end = self._span(place)
         is_empty = _skip_blanks(self._text, start + 1) == end - 1
         if edit.kind == "prepend":
             return start + 1, start + 1, value if is_empty else f"{value},"
         if edit.kind == "add":
             value = f"{json.dumps(edit.path[-1])}:{value}"
         return end - 1, end - 1, value if is_empty else f",{value}"
+
+    def _span(self, path: Path) -> tuple[int, int]:
+        """Where the value at `path` begins and ends; its containers are walked when they are asked for."""
+        known = len(path)
+        while path[:known] not in self._spans:
+            known -= 1
+        if known < len(path):
+            self._read(self._spans[path[:known]][0], path[:known], len(path) - known)
+        return self._spans[path]
 
     def _read(self, start: int, path: Path, levels: int) -> tuple[Any, int]:
         """The value at `start` and its end; the places of what is in it, so many containers deep."""
@@ -115,10 +129,7 @@ class SpelledBody:
         elif levels and opener == "[":
             value, end = self._read_array(start + 1, path, levels - 1)
         else:
-            try:
-                value, end = _SCAN(self._text, start)
-            except StopIteration as error:
-                raise json.JSONDecodeError("Expecting value", self._text, start) from error
+            value, end = _SCAN(self._text, start)
         self._spans[path] = start, end
         return value, end
 
@@ -132,11 +143,12 @@ class SpelledBody:
                 raise json.JSONDecodeError("Expecting a key in double quotes", text, position)
             key, position = _SCAN(text, position)
             position = self._behind(":", position)
-            deeper = levels if path else _DEPTH * (key in _SPINE)
-            found[key], position = self._read(position, (*path, key), deeper)
-            if text[position] in _BLANKS:
+            found[key], position = self._read(position, (*path, key), levels)
+            closer = text[position]
+            if closer in _BLANKS:
                 position = _skip_blanks(text, position)
-            if text[position] == "}":
+                closer = text[position]
+            if closer == "}":
                 return found, position + 1
             position = self._behind(",", position)
 
@@ -146,11 +158,14 @@ class SpelledBody:
         if text[position] == "]":
             return found, position + 1
         while True:
-            value, position = self._read(position, (*path, len(found)), levels)
+            deeper = levels or 3 * (_OWN.match(text, position) is not None)
+            value, position = self._read(position, (*path, len(found)), deeper)
             found.append(value)
-            if text[position] in _BLANKS:
+            closer = text[position]
+            if closer in _BLANKS:
                 position = _skip_blanks(text, position)
-            if text[position] == "]":
+                closer = text[position]
+            if closer == "]":
                 return found, position + 1
             position = self._behind(",", position)
 
