@@ -97,7 +97,8 @@ def test_reading(archive: Path) -> None:
 @pytest.mark.parametrize("body", [LONG, ONE_LINE, BINARY], ids=["many lines", "one line", "no text"])
 def test_page_by_page(archive: Path, body: bytes) -> None:
     async def use(client: Client) -> None:
-        pieces, arguments = [], {}
+        pieces: list[str] = []
+        arguments: dict[str, Any] = {}
         for _ in range(40):
             note, text = await call(client, "context_read", id=id_of(body), scope=HOME, **arguments)
             pieces.append(text)
@@ -222,6 +223,7 @@ def test_a_broken_archive(tmp_path: Path, spoil: bytes | None) -> None:
 def test_any_body_comes_in_pages_that_make_it_up(body: bytes, limit: int) -> None:
     body = body or b"x"
     pieces, lines, from_byte = [], LineRange(1, None), 0
+    found = None
     for _ in range(2 * len(body) + 2):
         found = page(body, lines, from_byte, limit)
         assert found is not None
@@ -231,6 +233,7 @@ def test_any_body_comes_in_pages_that_make_it_up(body: bytes, limit: int) -> Non
             break
         first, last = map(int, found.next_lines.split(":"))
         lines, from_byte = LineRange(first, last), found.next_byte
+    assert found is not None
     assert found.next_lines is None
     if readable(body)[1] == 0:
         assert "".join(pieces) == body.decode()
@@ -287,7 +290,8 @@ def test_a_server_that_cannot_start_says_so_on_stderr(cli: Cli, args: tuple[str,
 
 
 def test_without_the_sdk(cli: Cli) -> None:
-    code = "import sys; sys.modules['mcp'] = None; sys.argv = ['ctxf', 'mcp']; from ctxf.__main__ import main; main()"
+    code = "import sys; sys.modules['mcp'] = None; sys.argv = ['ctxf', 'mcp']\n"
+    code += "from ctxf.__main__ import main; main()"
     ran = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, env=cli.environment(), check=False
     )

@@ -61,7 +61,7 @@ def remove_table(text: str, path: tuple[str, str]) -> str:
 
 
 def _without_lines(text: str, path: tuple[str, str]) -> str:
-    """`text` without the lines that `set_table` wrote; to tomlkit a comment behind them is part of the table."""
+    """`text` without the lines of `set_table`; to tomlkit, a comment behind them is part of the table."""
     name = rf"\[{re.escape(path[0])}\.{re.escape(path[1])}\]"
     lines = rf"(?m)(?:^\r?\n)?^{name}\r?\n(?:^[a-z_]+ = [^#\n]*(?:\n|\Z))*"
     return re.sub(lines, "", text, count=1)
