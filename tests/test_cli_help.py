@@ -4,7 +4,10 @@ import pytest
 
 from tests.cli import BODY, FOLDED, NOTES, Cli, id_of
 
-COMMANDS = ("fold", "restore", "read", "request", "list", "guide", "config", "demo", "doctor")
+COMMANDS = (
+    *("fold", "restore", "read", "request", "list", "guide", "config", "demo", "doctor"),
+    *("setup", "mcp", "hook"),
+)
 
 
 @pytest.mark.parametrize(

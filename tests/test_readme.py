@@ -10,6 +10,7 @@ import ctxf
 
 README = Path(__file__).parents[1] / "README.md"
 CONSOLE = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+AGENTS = re.compile(r"^```console agents\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PYTHON = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -47,6 +48,20 @@ def test_console_examples(tmp_path: Path) -> None:
             check=False,
         )
         assert run.stdout.decode() == output, command
+
+
+def test_agents_examples(tmp_path: Path) -> None:
+    """Their own home, empty, with ctxf installed where `pipx` puts it."""
+    program = tmp_path / "home" / ".local" / "bin" / "ctxf"
+    program.parent.mkdir(parents=True)
+    program.symlink_to(Path(sys.executable).with_name("ctxf"))
+    (tmp_path / "tmp").mkdir()
+    environ = {"HOME": str(tmp_path / "home"), "TMPDIR": str(tmp_path / "tmp")}
+    environ["PATH"] = f"{program.parent}:{os.environ['PATH']}"
+    (block,) = AGENTS.findall(README.read_text())
+    for command, output in _commands(block):
+        run = subprocess.run(["bash", "-c", command], env=environ, capture_output=True, check=False)
+        assert (run.stdout.decode(), run.stderr) == (output, b""), command
 
 
 def test_python_examples(tmp_path: Path) -> None:

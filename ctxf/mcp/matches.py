@@ -46,7 +46,7 @@ def find_matches(query: Query) -> Matches:
     command = [sys.executable, "-P", "-m", "ctxf", "grep", "--archive", query.archive, "--scope", query.scope]
     command += ["-F"] * query.is_fixed + ["-i"] * query.ignore_case + ["-C", str(query.context)]
     command += ["--id", query.id] if query.id is not None else []
-    command += ["--", query.pattern.encode("utf-8", "surrogateescape").decode("utf-8", "surrogateescape")]
+    command += ["--", query.pattern]
     with subprocess.Popen(
         command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:

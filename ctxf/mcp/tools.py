@@ -80,6 +80,8 @@ class Tools:
             raise ToolError("skip is 0 or more")
         if "\0" in pattern:
             raise ToolError("a pattern has no NUL; write \\x00")
+        if any("\ud800" <= character <= "\udfff" for character in pattern):
+            raise ToolError("a pattern has no lone surrogates")
         next(iter(self._archive.entries(scope)), None)  # a missing archive or a wrong scope says so itself
         if id is not None:
             self._archive.entry(scope, id)
@@ -89,7 +91,7 @@ class Tools:
             raise ToolError(found.problem)
         if not found.lines:
             more = "nothing more matches" if skip else "nothing matches"
-            raise ToolError(f"{more} in this scope" + _WHICH_SCOPE * self._has_scopes)
+            return [f"{more} in this scope" + _WHICH_SCOPE * self._has_scopes]
         note = f"{len(found.lines):,} lines, as id:line:text"
         if found.problem:
             note += f" ({found.problem})"

@@ -61,9 +61,10 @@ def remove_table(text: str, path: tuple[str, str]) -> str:
 
 
 def _without_lines(text: str, path: tuple[str, str]) -> str:
-    """`text` without the lines that `set_table` wrote; tomlkit counts comments behind them to it."""
+    """`text` without the lines of `set_table`; to tomlkit, a comment behind them is part of the table."""
     name = rf"\[{re.escape(path[0])}\.{re.escape(path[1])}\]"
-    return re.sub(rf"(?m)(?:^\r?\n)?^{name}\r?\n(?:^[a-z_]+ = [^#\n]*(?:\n|\Z))*", "", text, count=1)
+    lines = rf"(?m)(?:^\r?\n)?^{name}\r?\n(?:^[a-z_]+ = [^#\n]*(?:\n|\Z))*"
+    return re.sub(lines, "", text, count=1)
 
 
 def _means(text: str, expected: dict[str, Any]) -> bool:

@@ -25,12 +25,13 @@ from ctxf.errors import ArchiveError, ArchiveMissing
 
 _HELP = """Check this installation, its archive and its configuration.
 
-Changes nothing. Exit status 1 when something is wrong; each problem comes with
-the next step.
+With CLIENT (claude, codex or gemini) check its set-up instead. Changes nothing.
+Exit status 1 when something is wrong; each problem comes with the next step.
 
 \b
 Examples:
   ctxf doctor
+  ctxf doctor claude
   ctxf doctor --json
 """
 
@@ -47,13 +48,19 @@ class Finding(NamedTuple):
 
 
 @click.command("doctor", help=_HELP)
+@click.argument("client", required=False, type=click.Choice(["claude", "codex", "gemini"]))
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object for each finding.")
 @common_options
-def command(*, common: CommonOptions, as_json: bool) -> int:
+def command(*, common: CommonOptions, client: str | None, as_json: bool) -> int:
     """See _HELP."""
-    loaded = common.check()
-    with Archive.open(loaded.settings.archive) as archive:
-        findings = [*_versions(), *_archive_findings(archive), *_configuration(loaded)]
+    if client is not None:
+        from ctxf.cli.setup.findings import client_findings  # noqa: PLC0415 - for clients only
+
+        findings = [Finding(*finding) for finding in client_findings(client)]
+    else:
+        loaded = common.check()
+        with Archive.open(loaded.settings.archive) as archive:
+            findings = [*_versions(), *_archive_findings(archive), *_configuration(loaded)]
     output = Output()
     for finding in findings:
         if as_json:
