@@ -24,7 +24,7 @@ _INDENT: Final = re.compile(rb"(?:[ \t\f]*\r?\n)*([ \t]*)")
 
 
 class Stretch(NamedTuple):
-    """Whole lines that are left out: bytes `start` to `end`, from `row` on, known as lines `first` to `last`."""
+    """Whole lines that are left out: bytes `start` to `end`, from `row` on, shown as `first` to `last`."""
 
     start: int
     end: int

@@ -12,11 +12,14 @@ __all__ = ["Body"]
 
 
 class Body(Generic[BodyT]):
-    """A body: `tree` is what it says, to be read only. Raises RequestNotRead."""
+    """A body: `tree` is what it says, to be read only. Raises RequestNotRead.
 
-    def __init__(self, body: BodyT) -> None:
+    `with_results` is for who may change the results of tools, which stand deeper in it.
+    """
+
+    def __init__(self, body: BodyT, *, with_results: bool = False) -> None:
         self._body = body
-        self._spelled = SpelledBody(body) if isinstance(body, bytes) else None
+        self._spelled = SpelledBody(body, with_results=with_results) if isinstance(body, bytes) else None
         tree = self._spelled.tree if self._spelled is not None else body
         if not isinstance(tree, dict):
             raise RequestNotRead(f"its body is no JSON object but a {type(tree).__name__}")

@@ -29,6 +29,7 @@ _SPINE: Final = (
     *("generateContentRequest", "generate_content_request"),
 )
 _DEPTH: Final = 5
+_DEPTH_OF_RESULTS: Final = 7
 
 _BLANKS: Final = " \t\n\r"
 _BLANK_RUN: Final = re.compile(r"[ \t\n\r]*+")
@@ -57,8 +58,9 @@ class SpelledBody:
     Raises RequestNotRead for bytes that are no JSON object.
     """
 
-    def __init__(self, body: bytes) -> None:
+    def __init__(self, body: bytes, *, with_results: bool = False) -> None:
         self._body = body
+        self._depth = _DEPTH_OF_RESULTS if with_results else _DEPTH
         self._spans: dict[Path, tuple[int, int]] = {}
         try:
             self._text = body.decode("utf-8", "surrogatepass")
@@ -132,7 +134,7 @@ class SpelledBody:
                 raise json.JSONDecodeError("Expecting a key in double quotes", text, position)
             key, position = _SCAN(text, position)
             position = self._behind(":", position)
-            deeper = levels if path else _DEPTH * (key in _SPINE)
+            deeper = levels if path else self._depth * (key in _SPINE)
             found[key], position = self._read(position, (*path, key), deeper)
             if text[position] in _BLANKS:
                 position = _skip_blanks(text, position)
