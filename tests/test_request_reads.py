@@ -89,7 +89,7 @@ def _changed(body: dict[str, Any], **fields: Any) -> dict[str, Any]:
 LEFT = [
     ("another tool", anthropic("Grep", {"file_path": "store.py"}, SOURCE)),
     ("no question", anthropic("Read", {"file_path": "store.py"}, NUMBERED, " ")),
-    ("a question for two", anthropic("Read", {"file_path": "store.py"}, NUMBERED, "Store.get or Store.put?")),
+    ("a question for two", anthropic("Bash", {"command": "cat store.py"}, SOURCE + "def load_plan():\n    pass\n", "Store.get or load_plan?")),
     ("a question in a reminder", anthropic("Read", {"file_path": "store.py"}, NUMBERED, f"Go.<system-reminder>{QUESTION}</system-reminder>")),
     ("no known language", anthropic("Read", {"file_path": "store.txt"}, NUMBERED)),
     ("numbers that jump", anthropic("Read", {"file_path": "store.py"}, NUMBERED.replace("     5\u2192", "     6\u2192"))),
