@@ -238,3 +238,15 @@ def test_bodies_of_any_kind(protocol: str, value: Any, parsers: Parsers) -> None
             Archive.memory(),
             parsers,
         )
+
+
+@pytest.mark.parametrize("piece", ["\n", "<system-reminder>", "Output:\n", "     1\u2192\n", "A: b\n", " "])
+def test_long_texts_cost_little(piece: str, parsers: Parsers) -> None:
+    text = piece * 50_000  # quadratic cost would take minutes
+    read_source("Bash", {"command": "cat store.py"}, text)
+    fold(
+        anthropic("Read", {"file_path": "store.py"}, text, f"get() {text}"),
+        "anthropic",
+        Archive.memory(),
+        parsers,
+    )

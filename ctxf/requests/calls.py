@@ -61,7 +61,10 @@ class _Seen(NamedTuple):
 
 
 # What clients put into a user's message that no user wrote.
-_REMINDER: Final = re.compile(r"<(system-reminder|environment_context)>.*?</\1>", re.DOTALL)
+_REMINDER: Final = re.compile(
+    r"<(system-reminder|environment_context)>(?:(?!<(?:system-reminder|environment_context)>).)*?</\1>",
+    re.DOTALL,
+)
 
 
 def tool_results(body: JsonObject, protocol: str, format: Format) -> Iterator[ToolResult]:

@@ -67,7 +67,7 @@ def fold_request(
     history = History(format.items(parsed.tree), memo)
     plan = plan_request(history, FoldRules(policy.min_savings_tokens), policy.delay_requests)
     kept = [describe_kept(history, one, policy.min_savings_tokens) for one in plan.kept]
-    reads = job.reads(parser)
+    reads = job.reads(parser, memo)
     if not plan.folds and not reads and not policy.append_guidance:
         return RequestResult(body, kept=tuple(kept))
     way_back = job.way_back()
@@ -105,7 +105,7 @@ class _Job(NamedTuple):
             return Refusal.HISTORY_ELSEWHERE
         return find_way_back(self.format, self.tree, self.scope, self.policy.recovery) or Refusal.NO_WAY_BACK
 
-    def reads(self, parser: "Parsers | None") -> "list[ReadPlan]":
+    def reads(self, parser: "Parsers | None", memo: Memo) -> "list[ReadPlan]":
         """The source reads to project, where that is wanted."""
         if not self.policy.project_reads:
             return []
@@ -114,8 +114,8 @@ class _Job(NamedTuple):
 
         if parser is None:
             with Parsers() as own_parser:
-                return plan_reads(self.tree, self.protocol, self.format, self.policy, own_parser)
-        return plan_reads(self.tree, self.protocol, self.format, self.policy, parser)
+                return plan_reads(self.tree, self.protocol, self.format, self.policy, own_parser, memo.reads)
+        return plan_reads(self.tree, self.protocol, self.format, self.policy, parser, memo.reads)
 
     def store(self, reads: "list[ReadPlan]", archive: Archive) -> tuple[list[Edit], list[ProjectedRead]]:
         """Store what they leave out, and the edits for that. Raises ArchiveError."""

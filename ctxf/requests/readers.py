@@ -30,10 +30,12 @@ _RANGE: Final = re.compile(r"[0-9]+(?:,[0-9]+)?p")
 _NUMBERED: Final = re.compile(r"[ ]*+([0-9]{1,9}+)(?:\u2192|\t)")
 # What clients say behind the lines of a file.
 _TRAILER: Final = re.compile(
-    r"\n*<system-reminder>(?:(?!<system-reminder>).)*</system-reminder>\s*\Z", re.DOTALL
+    r"(?<!\n)\n*+<system-reminder>(?:(?!<system-reminder>).)*</system-reminder>\s*\Z", re.DOTALL
 )
 # What Codex says before the output of a command.
-_HEAD: Final = re.compile(r"(?:[A-Z][^\n:]{0,60}(?::[^\n]{0,200})?\n|Process exited with code 0\n)*Output:\n")
+_HEAD: Final = re.compile(
+    r"(?:(?!Output:\n)[A-Z][^\n:]{0,60}(?::[^\n]{0,200})?\n|Process exited with code 0\n)*Output:\n"
+)
 _TRUNCATED: Final = "IMPORTANT: The file content has been truncated"
 
 

@@ -6,20 +6,25 @@ nothing behind it. So the set of projected reads only grows, and every later req
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
+
+from blake3 import blake3
 
 from ctxf.archive import Archive, NewBody, Refused
 from ctxf.projection.planner import ProjectionPlan, View, plan_projection
 from ctxf.projection.tables import TABLES
-from ctxf.protocol.languages import language_for_file
+from ctxf.protocol.languages import Language, language_for_file
 from ctxf.protocol.model import Reference
 from ctxf.protocol.parsers import Parsers
 from ctxf.protocol.restore import Kind, find_references
 from ctxf.requests.calls import ToolResult, count_replies, tool_results
 from ctxf.requests.model import JsonObject, ProjectedRead, RequestPolicy
 from ctxf.requests.readers import READERS, SourceRead, read_source
+from ctxf.requests.recent import Recent
 from ctxf.requests.slots import Edit, Format, Path, pointer
 from ctxf.strings import to_bytes, to_str
+
+_LONGEST_QUESTION: Final = 16_384  # characters: whoever says more asks for no one thing
 
 __all__ = ["ReadPlan", "find_read_references", "plan_reads", "store_reads"]
 
@@ -38,6 +43,7 @@ def plan_reads(
     format: Format,
     policy: RequestPolicy,
     parser: Parsers,
+    recent: "Recent[ProjectionPlan | None]",
 ) -> list[ReadPlan]:
     """The reads that are due, certain to be reads, and asked for one function."""
     results = list(tool_results(body, protocol, format))
@@ -47,7 +53,7 @@ def plan_reads(
         if result.reply + policy.delay_requests > replies:
             continue
         read = read_source(result.tool, result.arguments, result.text, policy.readers)
-        plan = _plan(read, result, parser) if read else None
+        plan = _plan(read, result, parser, recent) if read else None
         if read and plan and _saved(plan) >= max(1, policy.min_savings_tokens):
             plans.append(ReadPlan(result.path, read, plan))
     return plans
@@ -97,10 +103,20 @@ def find_read_references(
                 yield result.path, data, references
 
 
-def _plan(read: SourceRead, result: ToolResult, parser: Parsers) -> ProjectionPlan | None:
+def _plan(
+    read: SourceRead, result: ToolResult, parser: Parsers, recent: Recent[ProjectionPlan | None]
+) -> ProjectionPlan | None:
     language = language_for_file(read.file)
-    if language is None or language.name not in TABLES:
+    if language is None or language.name not in TABLES or len(result.question) > _LONGEST_QUESTION:
         return None
+    words = to_bytes("\0".join((language.name, result.question, result.text)))
+    # An agent's history comes again with every request: what was parsed for one is known for the next.
+    return recent.get(blake3(words).digest(), 3 * len(words), lambda: _parse(read, result, language, parser))
+
+
+def _parse(
+    read: SourceRead, result: ToolResult, language: Language, parser: Parsers
+) -> ProjectionPlan | None:
     view = View(to_bytes(read.shown), read.first_line) if read.is_numbered else None
     plan = plan_projection(to_bytes(read.source), result.question, language, parser, view=view, whole=True)
     return plan if plan.stretches else None
