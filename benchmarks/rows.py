@@ -17,6 +17,9 @@ from benchmarks.corpus import MAKERS, chat_request, marked_text, write_corpus
 from benchmarks.floors import COPY_LOOP, FloorArchive, random_body
 from benchmarks.measure import CTXF, Row, Sample, command_sample, compare, function_sample
 from ctxf.archive import NewBody
+from ctxf.protocol.grammars import Grammar, load_grammar
+from ctxf.protocol.languages import language_of
+from ctxf.protocol.parsers import Parsers
 from ctxf.protocol.references import body_digest
 from ctxf.requests import Memo, RequestPolicy, fold_request
 
@@ -267,11 +270,56 @@ def requests(scale: Scale, folder: Path) -> Iterator[Row]:
             )
 
 
+def projected_source(scale: Scale, folder: Path) -> Iterator[Row]:
+    """One function out of a source of 127 KB, beside the bare parse."""
+    from tree_sitter import Parser  # noqa: PLC0415 - the floor is the parser itself
+
+    language = language_of("python")
+    grammar = load_grammar(language) if language else None
+    if not isinstance(grammar, Grammar):
+        raise RuntimeError("no grammar for python")
+    source = _python_source(127_000)
+    questions = iter(range(1_000_000))
+    with ctxf.Archive.open(folder / "projection.db") as archive, Parsers() as parsers:
+
+        def ours() -> ctxf.ProjectResult[bytes]:
+            question = f"What does Store.rule_{next(questions)}() return?"  # another one: all is stored anew
+            return ctxf.project(source, question, "python", archive, parser=parsers)
+
+        if len(ours().text) > 0.015 * len(source):
+            raise RuntimeError("too much of the source stayed")
+        yield compare(
+            "projecting one function of a 127 KB source, stored durably",
+            floor_name="tree-sitter parse",
+            target=1.5,
+            floor=lambda: function_sample(lambda: Parser(grammar.handle).parse(source)),
+            ours=lambda: function_sample(ours),
+            repeat=scale.repeat * 3,
+        )
+
+
+def _python_source(size: int) -> bytes:
+    pieces, length, number = ["LIMIT = 50\n\n\nclass Store:\n"], 0, 0
+    while length < size:
+        pieces.append(
+            f"    def rule_{number}(self, key: str, *, depth: int = {number % 9}) -> list[str]:\n"
+            f'        """Rule {number}: what is kept for a key."""\n'
+            f"        found = [one for one in self.items if one.key == key and one.depth < depth]\n"
+            f"        if len(found) > LIMIT:\n"
+            f"            raise ValueError(f'{{key}}: more than {{LIMIT}}', {number})\n"
+            f"        return sorted(found, key=lambda one: one.depth * {number})\n\n"
+        )
+        length += len(pieces[-1])
+        number += 1
+    return "".join(pieces).encode()
+
+
 ROWS: tuple[Callable[[Scale, Path], Iterator[Row]], ...] = (
     unmarked_text,
     many_blocks,
     one_body,
     cold_read,
+    projected_source,
     hostile_shapes,
     load,
     requests,

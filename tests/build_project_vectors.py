@@ -189,6 +189,7 @@ export default function (x: number) {{ return x; }}
   }},
 «{S2}»}};
 «{S}»"""),
+    Case("functions of two objects", "14.2", "javascript", "run_it()", f"{S}x({{ run_it() {{ return 1; }} }});\nx({{ run_it() {{ return 2; }} }});\n{S}", "ambiguous"),
     Case("a method of a prototype", "14.3", "javascript", "Store.fetchItem", f"«{S}»Store.prototype.fetchItem = function () {{\n  return 1;\n}};\n«{S}»"),
     Case("between elements", "14.4", "tsx", "inner()",
          f"function Page() {{\n  return <div>\n{S2}    {{items.map(function inner() {{ return 1; }})}}\n{S2}  </div>;\n}}\n", "no-name"),

@@ -27,6 +27,9 @@ def report_request_fold(
     if not common.quiet:
         if result.refusal is not None:
             say(_REFUSALS[result.refusal])
+        for read in result.reads:
+            names = ", ".join(map(escape, read.definitions))
+            say(f"{escape(read.file)}: {names} kept; {size(read.size)} -> {size(read.size_after)}")
         if result.folds or result.kept or common.verbose:
             say(_summary(body, result))
     if result.failure is not None or any(kept.reason in _NOT_DONE for kept in result.kept):

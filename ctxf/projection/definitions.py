@@ -37,7 +37,10 @@ class Definition(NamedTuple):
     @property
     def key(self) -> tuple[str, ...]:
         """The same for definitions that belong together: overloads, conditional ones."""
-        return (*("/".join(scope) for scope in self.scopes), self.name)
+        around = self.node.parent
+        # An object literal has no name: the functions of two are no alternatives of one.
+        literal = str(around.start_byte) if around and around.type == "object" else ""
+        return (*("/".join(scope) for scope in self.scopes), literal, self.name)
 
     @property
     def path(self) -> str:

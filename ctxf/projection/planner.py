@@ -99,7 +99,9 @@ def plan_projection(
     if view is not None and find_references(data, Kind.UNKNOWN):
         return keep(finding, Why.HOLDS_REFERENCE, "it holds references")  # which nobody sees behind numbers
     form = TABLES[language.name].form
-    stretches = plan_stretches(shown.text, finding.rows, form, first_line=shown.first_line)
+    stretches = plan_stretches(
+        shown.text, finding.rows, form, numbered_from=view.first_line if view else None
+    )
     if not stretches:
         return keep(finding, Why.NOTHING, "there is nothing to leave out")
     if any(find_references(one.body, Kind.UNKNOWN) for one in stretches):

@@ -7,7 +7,7 @@ long as the archive says that nothing was changed since (`Archive.change_mark`).
 
 import threading
 from collections import OrderedDict
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from blake3 import blake3
 
@@ -16,6 +16,10 @@ from ctxf.protocol.markers import KEYWORD
 from ctxf.protocol.model import Block, Marker, Reason
 from ctxf.protocol.references import REFERENCE, REFERENCE_HEAD, body_digest
 from ctxf.protocol.scan_text import scan_text
+from ctxf.requests.recent import Recent
+
+if TYPE_CHECKING:
+    from ctxf.projection.planner import ProjectionPlan
 
 __all__ = ["Memo", "TextFacts", "Verdict"]
 
@@ -90,6 +94,7 @@ class Memo:
         self._entries = 0
         self._mark: object = None
         self._ids: OrderedDict[tuple[str, bytes], str] = OrderedDict()
+        self.reads: Recent[ProjectionPlan | None] = Recent()
 
     def facts_of(self, data: bytes) -> TextFacts:
         """What is found in a text."""

@@ -4,6 +4,7 @@ A *path* is a JSON pointer (RFC 6901) to the text it speaks of, as `/messages/3/
 count from 1 within that text.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Generic, TypeVar
@@ -12,12 +13,14 @@ from ctxf.errors import CtxfError
 from ctxf.guidance import Recovery
 from ctxf.protocol.model import Reason
 from ctxf.protocol.savings import DEFAULT_MIN_SAVINGS_TOKENS
+from ctxf.requests.readers import READERS
 from ctxf.results import InnerFold
 
 __all__ = [
     "BodyT",
     "FoldedPart",
     "JsonObject",
+    "ProjectedRead",
     "Refusal",
     "RequestFold",
     "RequestKept",
@@ -40,7 +43,9 @@ class RequestPolicy:
 
     `delay_requests` is how many further replies of the model follow before a block folds (PROTOCOL.md §13.4);
     `capacity` limits the bytes that the scope may hold in all. With `append_guidance` the instruction for
-    the agent is put behind the system prompt, unless it stands there already.
+    the agent is put behind the system prompt, unless it stands there already. With `project_reads` the
+    results of tools that read a source file are projected, too (PROTOCOL.md §14.6); `readers` are these
+    tools beside the shells, with the arguments that may name the file.
     """
 
     delay_requests: int = 1
@@ -48,6 +53,8 @@ class RequestPolicy:
     recovery: Recovery = field(default_factory=Recovery)
     append_guidance: bool = False
     capacity: int | None = None
+    project_reads: bool = False
+    readers: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: READERS, hash=False)
 
     def __post_init__(self) -> None:
         if self.delay_requests < 0 or self.min_savings_tokens < 0:
@@ -105,11 +112,24 @@ class RequestKept:
 
 
 @dataclass(frozen=True, slots=True)
+class ProjectedRead:
+    """A source read that was projected: the functions that stay, the ids of what was left out."""
+
+    path: str
+    file: str
+    definitions: tuple[str, ...]
+    ids: tuple[str, ...]
+    size: int
+    size_after: int
+
+
+@dataclass(frozen=True, slots=True)
 class RequestResult(Generic[BodyT]):
     """`body` is the folded body: the very same object where nothing was changed.
 
     `refusal` says why nothing could be folded, and `failure` what went wrong: RequestNotRead or
-    ArchiveError; then the body is as it was. `guided` tells that the guidance was put in.
+    ArchiveError; then the body is as it was. `guided` tells that the guidance was put in, `reads` are the
+    source reads that were projected.
     """
 
     body: BodyT
@@ -118,6 +138,7 @@ class RequestResult(Generic[BodyT]):
     refusal: Refusal | None = None
     failure: CtxfError | None = None
     guided: bool = False
+    reads: tuple[ProjectedRead, ...] = ()
 
     @property
     def tokens_saved(self) -> int:

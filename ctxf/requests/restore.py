@@ -10,9 +10,15 @@ from ctxf.protocol.restore import Kind, find_references, restored_pieces
 from ctxf.protocol.scopes import DEFAULT_SCOPE, check_scope
 from ctxf.requests.body import Body
 from ctxf.requests.formats import find_format
-from ctxf.requests.memo import Memo
-from ctxf.requests.model import BodyT, RequestRestoreResult, RestoredReference, UnresolvedReference
-from ctxf.requests.slots import Edit, pointer
+from ctxf.requests.memo import Memo, TextFacts
+from ctxf.requests.model import (
+    BodyT,
+    JsonObject,
+    RequestRestoreResult,
+    RestoredReference,
+    UnresolvedReference,
+)
+from ctxf.requests.slots import Edit, Format, pointer
 from ctxf.requests.spelling import may_hold_reference
 from ctxf.requests.texts import History, SplitReference, Text
 from ctxf.strings import to_str
@@ -44,6 +50,7 @@ def restore_request(
         parsed = Body(body)
         reader = _Reader(archive, scope)
         found = _find(History(format.items(parsed.tree), Memo()))
+        found += _find_in_reads(parsed.tree, protocol, format)
         reader.check_size((reference for one in found for reference in one.references), max_output)
     except RequestNotRead as failure:
         return RequestRestoreResult(body, failure=failure)
@@ -75,6 +82,16 @@ def _find(history: History) -> list[_Found]:
             own += (_as_reference(text, one) for one in split.get(index, ()))
             found.append(_Found(text, sorted(own, key=lambda one: one.start)))
     return found
+
+
+def _find_in_reads(tree: JsonObject, protocol: str, format: Format) -> list[_Found]:
+    """The source reads that hold omission lines (PROTOCOL.md §14.6)."""
+    from ctxf.requests.reads import find_read_references  # noqa: PLC0415 - for bodies with references
+
+    return [
+        _Found(Text(path, data, 0, 0, TextFacts(b"")), references)
+        for path, data, references in find_read_references(tree, protocol, format)
+    ]
 
 
 def _as_reference(text: Text, split: SplitReference) -> Reference:

@@ -88,6 +88,9 @@ def command() -> None:
 @click.option(
     "--recovery-tool", metavar="NAME", multiple=True, help="A tool that reads back; may be repeated."
 )
+@click.option(
+    "--project-reads", is_flag=True, help="Keep of source reads only the function that was asked about."
+)
 @click.option("--guidance", is_flag=True, help="Put the text of `ctxf guide` behind the system prompt.")
 @click.option("--report", is_flag=True, help="Print a line for each block on stderr.")
 @common_options
@@ -100,6 +103,7 @@ def fold(
     min_savings: int | None,
     recovery_command: str | None,
     recovery_tool: tuple[str, ...],
+    project_reads: bool,
     guidance: bool,
     report: bool,
 ) -> int:
@@ -122,6 +126,7 @@ def fold(
         settings.min_savings_tokens,
         _recovery(settings, recovery_command, recovery_tool),
         append_guidance=guidance,
+        project_reads=project_reads,
         capacity=scope_capacity(settings.scope, settings, None),
     )
     with archive:
