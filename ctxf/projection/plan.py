@@ -24,7 +24,7 @@ _INDENT: Final = re.compile(rb"(?:[ \t\f]*\r?\n)*([ \t]*)")
 
 
 class Stretch(NamedTuple):
-    """Whole lines left out: bytes `start` to `end`, from `row` on, known as lines `first` to `last`."""
+    """Whole lines that are left out: bytes `start` to `end`, from `row` on, shown as `first` to `last`."""
 
     start: int
     end: int
@@ -56,20 +56,21 @@ def plan_stretches(
     rows: Iterable[Rows],
     form: CommentForm,
     *,
-    first_line: int = 1,
+    numbered_from: int | None = None,
     only: Sequence["Stretch"] | None = None,
 ) -> list[Stretch]:
     """What is left out when `rows` stay: every stretch that is longer than its omission line.
 
-    References that count, with the markers around them, stay: a stored body holds none. `first_line` is the
-    number of the first line; with `only` just those stretches that have the same places among all.
+    References that count, with the markers around them, stay: a stored body holds none. `numbered_from` is
+    the number of the first line where lines have theirs before them; with `only` just those stretches that
+    have the same places among all.
     """
     starts = line_starts(data)
     keep = sorted([*rows, *_reference_rows(data, starts)])
     stretches, row = [], 0
     for first, last in [*keep, Rows(len(starts) - 1, len(starts) - 1)]:
         if first > row:
-            stretches.append(_stretch(data, starts, row, first - 1, form, first_line))
+            stretches.append(_stretch(data, starts, row, first - 1, form, numbered_from))
         row = max(row, last + 1)
     if only is not None:
         wanted = {one.row for one in only}
@@ -85,11 +86,12 @@ def line_starts(data: bytes) -> list[int]:
 
 
 def _stretch(
-    data: bytes, starts: Sequence[int], first: int, last: int, form: CommentForm, first_line: int
+    data: bytes, starts: Sequence[int], first: int, last: int, form: CommentForm, numbered_from: int | None
 ) -> Stretch:
     start, end = starts[first], starts[last + 1]
     body = data[start:end]
-    indent = _INDENT.match(body)
+    indent = _INDENT.match(body) if numbered_from is None else None
+    first_line = 1 if numbered_from is None else numbered_from
     eol = b"\r\n" if data[start : starts[first + 1]].endswith(b"\r\n") else b"\n"
     numbers = first + first_line, last + first_line
     label = label_of(*numbers).encode("ascii")
