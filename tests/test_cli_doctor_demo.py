@@ -141,3 +141,23 @@ def test_guide(cli: Cli) -> None:
 
 def test_the_summary_is_one_line(cli: Cli) -> None:
     assert cli.run(stdin=NOTES).stderr == SUMMARY
+
+
+def test_doctor_of_a_client(cli: Cli) -> None:
+    ran = cli.run("doctor", "codex")
+    assert b"    -> run: ctxf setup codex" in ran.stdout
+    assert ran.status == 1
+    program = cli.root / "bin" / "codex"  # found, never started
+    program.parent.mkdir()
+    program.write_bytes(b"")
+    program.chmod(0o755)
+    environ = {"PATH": f"{program.parent}:/usr/bin:/bin"}
+    assert cli.run("setup", "codex", env=environ).status == 0
+    ran = cli.run("doctor", "codex", env=environ)
+    assert all(line.startswith(b"ok  ") for line in ran.stdout.splitlines())
+    assert (ran.stderr, ran.status) == (b"", 0)
+    (cli.root / "home/.codex/hooks.json").unlink()
+    ran = cli.run("doctor", "codex", "--json", env=environ)
+    assert [one["name"] for one in map(json.loads, ran.stdout.splitlines()) if not one["ok"]] == [
+        "hooks.json"
+    ]
