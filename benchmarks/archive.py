@@ -1,25 +1,29 @@
-"""Load on one archive: `python -m benchmarks.archive [--quick]`.
+"""Load on one archive: `python -m benchmarks.archive [--quick]`, and two rows of the whole table.
 
 Eight processes that put, and eight that fold, beside a bare sqlite3 that stores the same bytes with the
 same tables and durability; then get, list page and put beside 1,000, 100,000 and a million bodies.
 """
 
 import argparse
+import itertools
 import multiprocessing
 import os
+import resource
 import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import ctxf
 from benchmarks.floors import FloorArchive, random_body
+from benchmarks.measure import Row, Sample, compare
 from ctxf.archive import NewBody
 from ctxf.protocol.references import body_digest
 
-__all__ = ["concurrent_folds", "concurrent_puts", "growth", "main"]
+__all__ = ["Load", "concurrent_folds", "concurrent_puts", "get_beside_many", "growth", "main"]
 
 _PROCESSES = 8
 _Work = Callable[[Path, int], None]
@@ -61,8 +65,8 @@ def _floor_folds(path: Path, count: int) -> None:
     archive.close()
 
 
-def _together(work: _Work, path: Path, count: int) -> float:
-    """Seconds until eight processes have done `work` on one archive; raises when one of them fails."""
+def _together(work: _Work, path: Path, count: int) -> Sample:
+    """Eight processes do `work` on one archive, to the end; raises when one of them fails."""
     context = multiprocessing.get_context("spawn")
     processes = [context.Process(target=work, args=(path, count)) for _ in range(_PROCESSES)]
     start = time.perf_counter()
@@ -72,41 +76,79 @@ def _together(work: _Work, path: Path, count: int) -> float:
         process.join()
     if any(process.exitcode for process in processes):
         raise RuntimeError(f"{work.__name__}: a process failed")
-    return time.perf_counter() - start
+    return Sample(time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
 
 
-def _beside_floor(name: str, floor: _Work, ours: _Work, folder: Path, count: int, repeat: int) -> None:
-    floors, own = [], []
-    for number in range(repeat):
-        bare = folder / f"{name}-floor-{number}.db"
-        FloorArchive(bare).close()  # it cannot be made by eight at once
-        floors.append(_together(floor, bare, count))
-        path = folder / f"{name}-{number}.db"
-        own.append(_together(ours, path, count))
+@dataclass(frozen=True, slots=True)
+class Load:
+    """What each of the eight processes does how often, and how many times over."""
+
+    folder: Path
+    count: int
+    repeat: int = 5
+
+
+def _beside_floor(name: str, works: tuple[_Work, _Work], target: float | None, load: Load) -> Row:
+    """The same work by eight processes on the floor and on ours; raises when anything was lost."""
+    numbers = itertools.count()
+    floor_work, our_work = works
+
+    def floor() -> Sample:
+        path = load.folder / f"{name}-floor-{next(numbers)}.db"
+        FloorArchive(path).close()  # it cannot be made by eight at once
+        return _together(floor_work, path, load.count)
+
+    def ours() -> Sample:
+        path = load.folder / f"{name}-{next(numbers)}.db"
+        sample = _together(our_work, path, load.count)
         with ctxf.Archive.open(path) as archive:
             found = archive.scopes()[0].folds
-            if found != _PROCESSES * count or not archive.verify(deep=True).is_intact:
-                raise RuntimeError(f"{found} of {_PROCESSES * count} are there")
-    seconds, floor_seconds = statistics.median(own), statistics.median(floors)
-    print(
-        f"{_PROCESSES} x {count:,} {name}: {seconds:.2f} s, floor {floor_seconds:.2f} s,"
-        f" {seconds / floor_seconds:.2f} x; {_PROCESSES * count / seconds:,.0f} a second; 0 lost, 0 errors",
-        flush=True,
+            if found != _PROCESSES * load.count or not archive.verify(deep=True).is_intact:
+                raise RuntimeError(f"{found} of {_PROCESSES * load.count} are there")
+        return sample
+
+    return compare(
+        f"{_PROCESSES} processes x {load.count:,} {name}, one archive; 0 lost, 0 errors",
+        floor_name="bare sqlite3, same tables and durability",
+        target=target,
+        floor=floor,
+        ours=ours,
+        repeat=load.repeat,
     )
 
 
-def concurrent_puts(folder: Path, count: int = 250, repeat: int = 3) -> None:
-    """Eight processes that each put `count` bodies of 4 KB, one at a time."""
-    _beside_floor("puts", _floor_puts, _our_puts, folder, count, repeat)
+def concurrent_puts(load: Load) -> Row:
+    """Eight processes that each put bodies of 4 KB, one at a time."""
+    return _beside_floor("puts", (_floor_puts, _our_puts), 1.5, load)
 
 
-def concurrent_folds(folder: Path, count: int = 2000, repeat: int = 1) -> None:
-    """Eight processes that each fold `count` texts of one block of 1.2 KB."""
-    _beside_floor("folds", _floor_folds, _our_folds, folder, count, repeat)
+def concurrent_folds(load: Load) -> Row:
+    """Eight processes that each fold texts of one block of 1.2 KB; the floor does not scan any."""
+    return _beside_floor("folds", (_floor_folds, _our_folds), None, load)
 
 
-def growth(folder: Path, sizes: Sequence[int] = (1_000, 100_000, 1_000_000), calls: int = 500) -> None:
-    """p50 and p99 of a get, a list page and a put in one archive as it grows, over scopes of 1,000 folds."""
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """How long calls took, in seconds, in the order in which they were made."""
+
+    seconds: Sequence[float]
+
+    def __str__(self) -> str:
+        ordered = sorted(self.seconds)
+        p50, p99 = ordered[len(ordered) // 2], ordered[len(ordered) * 99 // 100]
+        return f"p50 {p50 * 1e3:.3f} ms, p99 {p99 * 1e3:.3f} ms"
+
+    def medians(self, parts: int = 5) -> list[Sample]:
+        """The medians of so many stretches of the calls."""
+        size = len(self.seconds) // parts
+        return [
+            Sample(statistics.median(self.seconds[first : first + size]))
+            for first in range(0, size * parts, size)
+        ]
+
+
+def growth(folder: Path, sizes: Sequence[int], calls: int = 500) -> Iterator[tuple[int, dict[str, Timing]]]:
+    """Timings of a get, a list page and a put in one archive as it grows, over scopes of 1,000 folds."""
     with ctxf.Archive.open(folder / "growth.db") as archive:
         stored = 0
         for size in sizes:
@@ -114,32 +156,40 @@ def growth(folder: Path, sizes: Sequence[int] = (1_000, 100_000, 1_000_000), cal
                 scope = f"scope-{stored // 1000}"
                 archive.put(scope, [[_new(b"%d " % (stored + one) + random_body(60))] for one in range(1000)])
                 stored += 1000
-            print(f"at {size:>9,} bodies: {_calls(archive, size, calls)}", flush=True)
+            yield size, _calls(archive, size, calls)
 
 
-def _calls(archive: ctxf.Archive, size: int, calls: int) -> str:
+def get_beside_many(folder: Path, sizes: tuple[int, int]) -> Row:
+    """One get beside many bodies, with the same beside few for its floor."""
+    (few, at_few), (many, at_many) = growth(folder, sizes, calls=2500)
+    return Row(
+        f"one get beside {many:,} bodies, p50",
+        f"beside {few:,}",
+        2,
+        at_few["get"].medians(),
+        at_many["get"].medians(),
+    )
+
+
+def _calls(archive: ctxf.Archive, size: int, calls: int) -> dict[str, Timing]:
     scopes = [f"scope-{number * max(1, size // 1000 // 50) % (size // 1000)}" for number in range(50)]
     ids = {scope: [entry.id for entry in archive.entries(scope)][::100] for scope in dict.fromkeys(scopes)}
     targets = [(scope, id) for scope, some in ids.items() for id in some]
     store = archive._store  # a page is a call of the store
-    return "; ".join(
-        (
-            _timed("get", lambda n: archive.read(*targets[n % len(targets)]), calls),
-            _timed("page of 500", lambda n: store.entries(scopes[n % 50], after=0, limit=500), calls // 5),
-            _timed("put", lambda n: archive.put("new", [[_new(b"%d " % n + random_body(4096))]]), calls // 5),
-        )
-    )
+    return {
+        "get": _timed(lambda n: archive.read(*targets[n % len(targets)]), calls),
+        "page of 500": _timed(lambda n: store.entries(scopes[n % 50], after=0, limit=500), calls // 5),
+        "put": _timed(lambda n: archive.put("new", [[_new(b"%d " % n + random_body(4096))]]), calls // 5),
+    }
 
 
-def _timed(name: str, call: Callable[[int], object], calls: int) -> str:
+def _timed(call: Callable[[int], object], calls: int) -> Timing:
     seconds = []
     for number in range(calls):
         start = time.perf_counter()
         call(number)
         seconds.append(time.perf_counter() - start)
-    seconds.sort()
-    p50, p99 = seconds[len(seconds) // 2], seconds[len(seconds) * 99 // 100]
-    return f"{name} p50 {p50 * 1e3:.3f} ms, p99 {p99 * 1e3:.3f} ms"
+    return Timing(seconds)
 
 
 def main() -> int:
@@ -149,9 +199,16 @@ def main() -> int:
     quick = parser.parse_args().quick
     print(f"{os.cpu_count()} cores, Python {sys.version.split()[0]}")
     with tempfile.TemporaryDirectory(prefix="ctxf-archive-") as folder:
-        concurrent_puts(Path(folder), 50 if quick else 250, 1 if quick else 3)
-        concurrent_folds(Path(folder), 200 if quick else 2000)
-        growth(Path(folder), (1_000, 10_000, 100_000) if quick else (1_000, 100_000, 1_000_000))
+        puts = Load(Path(folder), 50 if quick else 250)
+        folds = Load(Path(folder), 200 if quick else 2000, repeat=1)
+        for row in (concurrent_puts(puts), concurrent_folds(folds)):
+            print(
+                f"{row.ratio:.2f} x, {row.our_seconds:.2f} s / {row.floor_seconds:.2f} s: {row.name}",
+                flush=True,
+            )
+        for size, timings in growth(Path(folder), (1_000, 10_000, 100_000, *(() if quick else (1_000_000,)))):
+            shown = "; ".join(f"{name} {timing}" for name, timing in timings.items())
+            print(f"at {size:>9,} bodies: {shown}", flush=True)
     return 0
 
 

@@ -1,11 +1,12 @@
 """The texts that are measured: made, not shipped, and the same in every run."""
 
+import json
 import random
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
-__all__ = ["MAKERS", "marked_text", "write_corpus"]
+__all__ = ["MAKERS", "chat_request", "marked_text", "write_corpus"]
 
 _WORDS: Final = (
     *(
@@ -131,3 +132,37 @@ def marked_text(blocks: int, body_bytes: int, *, seed: str = "blocks") -> tuple[
             % (number, body, number)
         )
     return b"".join(pieces), bodies
+
+
+def chat_request(blocks: int, size: int = 1_000_000, turns: int = 50) -> bytes:
+    """An Anthropic request of some `size` bytes, as agents send it; its first replies hold marked blocks."""
+    rng = random.Random("request")
+    makers = [_prose(rng), _markdown(rng), _html(rng)]
+
+    def text(length: int, maker: Iterator[str]) -> str:
+        pieces = [f"{rng.randrange(10**9)} \N{EM DASH} "]
+        while sum(map(len, pieces)) < length:
+            pieces.append(next(maker))
+        return "".join(pieces) + "\n"
+
+    share = size // turns // 2
+    messages: list[dict[str, object]] = []
+    for turn in range(turns):
+        said = text(share, makers[turn % 3])
+        if turn < blocks:
+            said = (
+                f"So it is.\n<!-- @context-fold begin b{turn} -->\n{said}<!-- @context-fold end b{turn} -->\n"
+            )
+        call = {"type": "tool_use", "id": f"toolu_{turn}", "name": "Bash", "input": {"command": "make"}}
+        result = {"type": "tool_result", "tool_use_id": f"toolu_{turn}", "content": text(share, makers[2])}
+        messages += (
+            {"role": "user", "content": [{"type": "text", "text": _sentence(rng)}]},
+            {"role": "assistant", "content": [{"type": "text", "text": said}, call]},
+            {"role": "user", "content": [result]},
+        )
+    schema = {"type": "object", "properties": {"path": {"type": "string"}, "limit": {"type": "number"}}}
+    tools = [
+        {"name": f"tool_{n}", "description": _sentence(rng) * 5, "input_schema": schema} for n in range(30)
+    ]
+    body = {"model": "m", "max_tokens": 32000, "stream": True, "tools": tools, "messages": messages}
+    return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()

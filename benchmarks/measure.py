@@ -1,5 +1,6 @@
 """Measuring in pairs: floor and product take turns in one run, so that both see the same machine."""
 
+import contextlib
 import statistics
 import subprocess
 import sys
@@ -16,7 +17,7 @@ CTXF = (str(Path(sys.executable).with_name("ctxf")),)
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One run: wall-clock seconds, and the peak memory of the process where it was one of its own."""
+    """One run: wall-clock seconds, and the peak memory of the process that it ran in; 0 where unknown."""
 
     seconds: float
     peak_kib: int = 0
@@ -80,10 +81,25 @@ def compare(
 
 
 def function_sample(function: Callable[[], object]) -> Sample:
-    """The time of one call in this process."""
+    """The time of one call in this process, and its peak memory, with all that was there before."""
+    _forget_peak()
     start = time.perf_counter()
     function()
-    return Sample(time.perf_counter() - start)
+    return Sample(time.perf_counter() - start, _peak_kib())
+
+
+def _forget_peak() -> None:
+    """Let the peak start anew (proc(5), clear_refs); nothing where there is no /proc."""
+    with contextlib.suppress(OSError):
+        Path("/proc/self/clear_refs").write_text("5")
+
+
+def _peak_kib() -> int:
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/self/status").read_text().split("\n"):
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1])
+    return 0
 
 
 # A process starts out as a copy of its parent, whose memory then counts as its own peak: so a small

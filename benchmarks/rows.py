@@ -1,5 +1,6 @@
 """The rows of the table, one function for each; DESIGN says what is asked of them."""
 
+import json
 import os
 import statistics
 import sys
@@ -7,10 +8,12 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import ctxf
-from benchmarks.corpus import MAKERS, marked_text, write_corpus
+from benchmarks.archive import Load, concurrent_puts, get_beside_many
+from benchmarks.corpus import MAKERS, chat_request, marked_text, write_corpus
 from benchmarks.floors import COPY_LOOP, FloorArchive, random_body
 from benchmarks.measure import CTXF, Row, Sample, command_sample, compare, function_sample
 from ctxf.archive import NewBody
@@ -18,21 +21,30 @@ from ctxf.protocol.grammars import Grammar, load_grammar
 from ctxf.protocol.languages import language_of
 from ctxf.protocol.parsers import Parsers
 from ctxf.protocol.references import body_digest
+from ctxf.requests import Memo, RequestPolicy, fold_request
 
 __all__ = ["ROWS", "Scale"]
 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """How much is measured: bytes of unmarked text, blocks, calls, and runs of each."""
+    """How much is measured: bytes of unmarked text, blocks, calls, and runs of each.
+
+    `puts` is for each of eight processes, `bodies` for the largest archive, `hostile_bytes` where they start.
+    """
 
     text_bytes: int = 256 << 20
     blocks: int = 10_000
     calls: int = 1_000
     repeat: int = 5
+    puts: int = 250
+    bodies: int = 1_000_000
+    hostile_bytes: int = 1 << 20
 
 
-QUICK = Scale(text_bytes=64 << 20, blocks=2_000, calls=300, repeat=5)
+QUICK = Scale(
+    text_bytes=64 << 20, blocks=2_000, calls=300, repeat=5, puts=30, bodies=20_000, hostile_bytes=1 << 17
+)
 
 
 def unmarked_text(scale: Scale, folder: Path) -> Iterator[Row]:
@@ -154,6 +166,9 @@ def cold_read(scale: Scale, folder: Path) -> Iterator[Row]:
         raise RuntimeError("other bytes were read")
 
 
+IN_STRINGS = "markers in strings of Python"
+
+
 def _hostile(kind: str, size: int) -> bytes:
     """Texts made to be slow, of about `size` bytes."""
     begin, end = b"<!-- @context-fold begin %d -->\n", b"<!-- @context-fold end %d -->\n"
@@ -174,6 +189,7 @@ def _hostile(kind: str, size: int) -> bytes:
         "many references to one id": lambda: reference * (size // len(reference)),
         "markers in quotes": lambda: b'"<!-- @context-fold begin x -->",\n' * (size // 34),
         "blanks before a marker": lambda: b" " * size + begin % 1,
+        IN_STRINGS: lambda: b's = """\n# @context-fold begin x\n"""\n' * (size // 36),
         "comment openers": lambda: b"<!-- a --> <!--\n" * (size // 16),
     }
     return shapes[kind]()
@@ -190,32 +206,68 @@ HOSTILE = (
     "markers in quotes",
     "blanks before a marker",
     "comment openers",
+    IN_STRINGS,
 )
 
 
 def hostile_shapes(scale: Scale, folder: Path) -> Iterator[Row]:
-    """Fold and restore of each shape, and of twice as much of it."""
+    """Fold and restore of each shape, and of twice as much of it; and both again from twice as much."""
     del folder
-    size = scale.text_bytes >> 8
+    size = scale.hostile_bytes
 
-    def work(text: bytes) -> Sample:
+    def work(text: bytes, kind: str) -> Sample:
         archive = ctxf.Archive.memory()
 
         def fold_and_restore() -> None:
-            ctxf.restore(ctxf.fold(text, archive, min_savings_tokens=0).text, archive)
+            language = "python" if kind == IN_STRINGS else "text"
+            folded = ctxf.fold(text, archive, language=language, min_savings_tokens=0).text
+            ctxf.restore(folded, archive, language=language)
 
         return function_sample(fold_and_restore)
 
     for kind in HOSTILE:
-        once, twice = _hostile(kind, size), _hostile(kind, size * 2)
-        yield compare(
-            f"{kind}: {2 * size >> 10} KiB",
-            floor_name=f"the same, {size >> 10} KiB",
-            target=2.3,
-            floor=lambda once=once: work(once),  # type: ignore[misc]
-            ours=lambda twice=twice: work(twice),  # type: ignore[misc]
-            repeat=scale.repeat,
-        )
+        for factor in (1, 2):
+            once, twice = _hostile(kind, size * factor), _hostile(kind, size * factor * 2)
+            yield compare(
+                f"{kind}: {2 * size * factor >> 10} KiB",
+                floor_name=f"the same, {size * factor >> 10} KiB",
+                target=2.3,
+                floor=partial(work, once, kind),
+                ours=partial(work, twice, kind),
+                repeat=scale.repeat,
+            )
+
+
+def load(scale: Scale, folder: Path) -> Iterator[Row]:
+    """Eight processes on one archive; one get beside many bodies."""
+    yield concurrent_puts(Load(folder, scale.puts, scale.repeat))
+    yield get_beside_many(folder, (1_000, scale.bodies))
+
+
+def requests(scale: Scale, folder: Path) -> Iterator[Row]:
+    """A chat request of 1 MB as raw JSON, beside a parser and a writer that do nothing to it.
+
+    The memo is that of a process which has seen the conversation before, as a gateway has.
+    """
+    policy = RequestPolicy(delay_requests=0)
+    with ctxf.Archive.open(folder / "requests.db") as archive:
+        for blocks, target in ((0, 0.12), (50, 1.5)):
+            body, memo = chat_request(blocks), Memo()
+            for _ in range(2):
+                folds = fold_request(body, "anthropic", archive, policy=policy, memo=memo).folds
+            if len(folds) != blocks:
+                raise RuntimeError("not every block was folded")
+            yield compare(
+                f"a chat request of {len(body) / 1e6:.1f} MB, "
+                + (f"{blocks} marked blocks, archived before" if blocks else "nothing marked"),
+                floor_name="json.loads + json.dumps",
+                target=target,
+                floor=lambda body=body: function_sample(lambda: json.dumps(json.loads(body))),  # type: ignore[misc]
+                ours=lambda body=body, memo=memo: function_sample(  # type: ignore[misc]
+                    lambda: fold_request(body, "anthropic", archive, policy=policy, memo=memo)
+                ),
+                repeat=scale.repeat * 5,
+            )
 
 
 def projected_source(scale: Scale, folder: Path) -> Iterator[Row]:
@@ -269,6 +321,8 @@ ROWS: tuple[Callable[[Scale, Path], Iterator[Row]], ...] = (
     cold_read,
     projected_source,
     hostile_shapes,
+    load,
+    requests,
 )
 
 

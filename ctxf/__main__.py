@@ -6,9 +6,9 @@ import sys
 def main() -> None:
     """Run the command line and leave with its exit status."""
     try:
-        from ctxf.cli.quick import quick_run  # noqa: PLC0415 - inside, so that Ctrl-C stays quiet
+        from ctxf.cli.quick import quick_start  # noqa: PLC0415 - inside, so that Ctrl-C stays quiet
 
-        status = quick_run(sys.argv[1:])
+        status = quick_start(sys.argv[1:])
         if status is None:
             from ctxf.cli.app import run  # noqa: PLC0415
 

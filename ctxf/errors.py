@@ -14,6 +14,8 @@
     │   ├── ArchiveReadOnly            it can be read, not written
     │   └── ArchiveDamaged             its file is no longer what SQLite wrote
     ├── PackageError (ValueError)      a package of `ctxf export` that cannot be taken over
+    ├── SecretError                    the install secret, which conversation scopes come from, cannot be used
+    ├── ExtraMissing                   a command needs packages that are not installed
     ├── IdTaken (ValueError)           an id of a package stands for another body here
     ├── TextNotUtf8 (ValueError)       a body that is no text was to go into a str
     └── ReadError (LookupError)        one body cannot be given back
@@ -41,6 +43,7 @@ __all__ = [
     "BodyNotFound",
     "ConfigError",
     "CtxfError",
+    "ExtraMissing",
     "IdTaken",
     "InvalidId",
     "InvalidPattern",
@@ -48,6 +51,7 @@ __all__ = [
     "PackageError",
     "ReadError",
     "RequestNotRead",
+    "SecretError",
     "SourceNotParsed",
     "TextNotUtf8",
     "UnknownLanguage",
@@ -190,6 +194,27 @@ class IdTaken(CtxfError, ValueError):
         self.scope = scope
         self.id = id
         super().__init__(f"{id}: stands for another body in this scope already; use a scope of its own")
+
+
+class SecretError(CtxfError):
+    """The file `path` cannot serve as the install secret; without one no conversation has a scope."""
+
+    def __init__(self, path: str, problem: str, hint: str = "") -> None:
+        self.path = path
+        self.problem = problem
+        self.hint = hint
+        super().__init__(f"install secret {path}: {problem}" + (f" ({hint})" if hint else ""))
+
+
+class ExtraMissing(CtxfError):
+    """The packages of the extra `extra` are not installed; `module` is the first that was missed."""
+
+    def __init__(self, extra: str, module: str) -> None:
+        self.extra = extra
+        self.module = module
+        super().__init__(
+            f"this needs the package {module}, which is not installed (run: pip install 'ctxf[{extra}]')"
+        )
 
 
 class TextNotUtf8(CtxfError, ValueError):

@@ -24,6 +24,7 @@ READ_TOOLS: Final = ("context_read", "mcp__ctxf__context_read", "mcp_ctxf_contex
 SHELL_TOOLS: Final = (
     "Bash",  # Claude Code
     *("exec_command", "shell", "shell_command", "local_shell"),  # Codex, and the Responses API itself
+    "functions__exec",  # Codex where its model calls tools by writing code, exec_command among them
     "run_shell_command",  # Gemini CLI
     *("bash", "execute_command", "run_terminal_cmd"),
 )

@@ -16,10 +16,14 @@ LAYERS = (
     ("archive",),
     ("projection",),
     ("results",),
-    ("strings", "storing", "guidance", "windows"),
+    ("strings", "lines", "storing", "guidance", "windows", "sessions"),
     ("source_folder", "folder", "projector", "restorer", "stream"),
     ("requests",),
     ("config",),
+    ("gateway",),
+    ("integrations",),
+    ("hooks", "mcp"),
+    ("setup",),
     ("cli",),
     ("__main__",),
 )
@@ -30,6 +34,13 @@ ALONE = {
     "pathspec": "cli.walk",
     "tree_sitter": "protocol.grammars",
     "platformdirs": "archive.location",
+    "httpcore2": "gateway",
+    "uvicorn": "gateway.server",
+    "litellm": "integrations.litellm",
+    "mcp": "mcp",
+    "mcp_types": "mcp",
+    "pydantic": "mcp",
+    "tomlkit": "setup.toml",
 }
 
 

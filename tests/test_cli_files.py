@@ -95,7 +95,7 @@ def test_many_files_with_bad_ones_among_them(cli: Cli) -> None:
     ran = cli.run("fold", "--in-place", "-q", *(f"{name}.md" for name in "abcdef"), "gone.md", "/dev/null")
     assert [(cli.cwd / f"{name}.md").read_bytes() for name in "acf"] == [FOLDED] * 3
     assert ran.stderr.splitlines() == [
-        b"ctxf: b.md: Is a directory",
+        b"ctxf: b.md: Is a directory (for all files in it: --recursive)",
         b"ctxf: d.md: is not a regular file",
         b"ctxf: e.md: No such file or directory",
         b"ctxf: gone.md: No such file or directory",

@@ -221,8 +221,8 @@ UNREADABLE: list[tuple[tuple[str, ...], str, bytes]] = [
     (("fold", "nowhere.md"), "", b"ctxf: nowhere.md: No such file or directory\n"),
     (("restore", "nowhere.md"), "", b"ctxf: nowhere.md: No such file or directory\n"),
     (("fold", ""), "", b"ctxf: : No such file or directory\n"),
-    (("fold", "."), "", b"ctxf: .: Is a directory\n"),
-    (("restore", "."), "", b"ctxf: .: Is a directory\n"),
+    (("fold", "."), "", b"ctxf: .: Is a directory (for all files in it: --recursive)\n"),
+    (("restore", "."), "", b"ctxf: .: Is a directory (for all files in it: --recursive)\n"),
     (("fold", "a\x1b[31m\u202e.md"), "", b"ctxf: a\\x1b[31m\\u202e.md: No such file or directory\n"),
 ]
 

@@ -120,7 +120,7 @@ def test_completion_script(cli: Cli) -> None:
     assert b"_CTXF_COMPLETE=bash_complete" in ran.stdout
     assert ran.status == 0
     words = {"COMP_WORDS": "ctxf re", "COMP_CWORD": "1", "_CTXF_COMPLETE": "bash_complete"}
-    assert cli.run(env=words).stdout.split() == [b"plain,restore", b"plain,read"]
+    assert cli.run(env=words).stdout.split() == [b"plain,restore", b"plain,read", b"plain,request"]
 
 
 @pytest.mark.parametrize(("word", "meant"), [("restroe", b"restore"), ("lst", b"list"), ("verfy", b"verify")])

@@ -80,6 +80,6 @@ def _expand(encoding: int, data: bytes, size: int) -> bytes:
         raise DamagedPayload(f"its encoding {encoding!r} is unknown")
     try:
         # One byte more than is right is enough to see that it is wrong.
-        return ZstdDecompressor().decompress(data, max_length=min(size, sys.maxsize - 1) + 1)
-    except ZstdError as error:
+        return ZstdDecompressor().decompress(data, size + 1)
+    except (ZstdError, OverflowError) as error:
         raise DamagedPayload(f"its zstd frame cannot be read: {error}") from error

@@ -10,29 +10,41 @@ from pathlib import Path
 
 from ctxf.errors import ArchiveError
 
-__all__ = ["create_archive_file", "default_archive_path", "file_problem", "new_file"]
+__all__ = [
+    "create_archive_file",
+    "data_directory",
+    "default_archive_path",
+    "file_problem",
+    "make_directories",
+    "new_file",
+]
 
 _FILE_NAME = "archive.db"
 
 
 def default_archive_path(environ: Mapping[str, str]) -> Path:
-    """CTXF_ARCHIVE, else under CTXF_HOME, else under XDG_DATA_HOME, else in the platform's data directory.
+    """CTXF_ARCHIVE, else `archive.db` in the data directory. Raises ArchiveError where there is neither."""
+    if named := environ.get("CTXF_ARCHIVE"):
+        return Path(named)
+    return data_directory(environ) / _FILE_NAME
+
+
+def data_directory(environ: Mapping[str, str]) -> Path:
+    """CTXF_HOME, else below XDG_DATA_HOME, else the platform's data directory.
 
     Raises ArchiveError where there is no home directory.
     """
-    if named := environ.get("CTXF_ARCHIVE"):
-        return Path(named)
     if home := environ.get("CTXF_HOME"):
-        return Path(home) / _FILE_NAME
+        return Path(home)
     data_home = environ.get("XDG_DATA_HOME", "")
     if os.path.isabs(data_home):  # the XDG specification: a relative path is to be ignored
-        return Path(data_home) / "ctxf" / _FILE_NAME
+        return Path(data_home) / "ctxf"
     if sys.platform in ("darwin", "win32"):
         from platformdirs import user_data_path  # noqa: PLC0415 - not needed where XDG holds
 
-        return user_data_path("ctxf", appauthor=False) / _FILE_NAME
+        return user_data_path("ctxf", appauthor=False)
     try:
-        return Path.home() / ".local" / "share" / "ctxf" / _FILE_NAME
+        return Path.home() / ".local" / "share" / "ctxf"
     except RuntimeError as error:
         raise ArchiveError("(none)", "there is no home directory", "name a file with CTXF_ARCHIVE") from error
 
@@ -59,7 +71,7 @@ def create_archive_file(path: Path) -> bool:
     The names are durable on return. Raises ArchiveError.
     """
     try:
-        _make_directories(path.parent)
+        make_directories(path.parent)
         flags = (
             os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
         )
@@ -130,7 +142,8 @@ def _name_finally(temporary: Path, path: Path) -> None:
         os.rename(temporary, path)
 
 
-def _make_directories(directory: Path) -> None:
+def make_directories(directory: Path) -> None:
+    """Make a directory and those above it that are missing, mode 0700, durably. Raises OSError."""
     missing = []
     while not directory.exists():
         missing.append(directory)

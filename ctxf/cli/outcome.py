@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from ctxf.cli.pipes import ReaderGone
 from ctxf.cli.status import Status, status_of
-from ctxf.cli.terminal import escape, give_up, say
+from ctxf.cli.terminal import escape, give_up, problem_of, say
 
 __all__ = ["exit_status"]
 
@@ -36,5 +36,5 @@ def exit_status(work: Callable[[], int]) -> int:
 
 def _message(error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror:
-        return f"{'output' if error.filename is None else error.filename}: {error.strerror}"
+        return f"{'output' if error.filename is None else error.filename}: {problem_of(error)}"
     return str(error)

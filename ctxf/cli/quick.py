@@ -1,25 +1,30 @@
-"""The two commands that a pipe or an agent starts all the time, without the command line's machinery.
+"""The commands that a pipe or an agent starts all the time, without the command line's machinery.
 
 Importing click takes longer than all the rest of them. So the plain forms of `ctxf [fold]` and of
 `ctxf read --restore` are read by hand here. Whatever is not plain (help, a mistake, another option) goes
-the long way, and so does a `read` that fails: it says what there is to say.
+the long way, and so does a `read` that fails: it says what there is to say. A hook is called before every
+tool that writes, and must not fail by a mistake in its words.
 """
 
 import os
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-__all__ = ["quick_run"]
+__all__ = ["quick_start"]
 
 _WITH_VALUE: Final = ("--id", "--lines", "--scope", "--archive")
 _FLAGS: Final = ("--restore", "--quiet", "-q")
 _ONLY_FOR_READ: Final = ("--id", "--lines", "--restore")
 
 
-def quick_run(args: Sequence[str]) -> int | None:
+def quick_start(args: Sequence[str]) -> int | None:
     """Do it and give the exit status, or do nothing and give None."""
     if "_CTXF_COMPLETE" in os.environ:
         return None  # a shell asks for completions
+    if args and args[0] == "hook" and not {"-h", "--help"} & {*args}:
+        from ctxf.hooks.run import main  # noqa: PLC0415
+
+        return main(args[1:])
     if args and args[0] == "read":
         options = _parse(args[1:])
         if options is None or "--id" not in options or "--restore" not in options or "FILE" in options:
@@ -81,11 +86,11 @@ def _fold(options: Mapping[str, str]) -> int | None:
 def _read(options: Mapping[str, str]) -> int | None:
     from ctxf.archive import Archive  # noqa: PLC0415 - only for this command
     from ctxf.cli.common import CommonOptions  # noqa: PLC0415
-    from ctxf.cli.lines import count_lines, parse_lines  # noqa: PLC0415
     from ctxf.cli.outcome import exit_status  # noqa: PLC0415
     from ctxf.cli.pipes import Output  # noqa: PLC0415
     from ctxf.cli.status import Status  # noqa: PLC0415
     from ctxf.errors import CtxfError  # noqa: PLC0415
+    from ctxf.lines import count_lines, parse_lines  # noqa: PLC0415
 
     common = CommonOptions(options.get("--archive"), options.get("--scope"), None, quiet=False, verbose=False)
     window = parse_lines(options["--lines"]) if "--lines" in options else None

@@ -3,6 +3,7 @@
 from ctxf.cli.common import CommonOptions
 from ctxf.cli.status import Status, status_of, worst
 from ctxf.cli.terminal import count, escape, say, size
+from ctxf.errors import ArchiveError
 from ctxf.protocol.model import Reason
 from ctxf.requests import Refusal, RequestRestoreResult, RequestResult
 
@@ -66,8 +67,12 @@ def report_request_restore(result: RequestRestoreResult[bytes], common: CommonOp
         say(f"{escape(str(result.failure))}; the request went through as it came")
         return Status.KEPT
     statuses = [Status.DONE]
+    said = set[int]()
     for one in result.unresolved:
         statuses.append(status_of(one.error))
+        if isinstance(one.error, ArchiveError) and id(one.error) in said:
+            continue  # one archive that cannot be read is one message, not one for each reference
+        said.add(id(one.error))
         say(f"{one.path} line {one.line}: {escape(one.label)} stays folded: {escape(str(one.error))}")
     if common.verbose:
         say(f"{count(len(result.restored), 'reference')} restored")

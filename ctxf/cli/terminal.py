@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from ctxf.protocol.scopes import is_conversation_scope, scope_fingerprint
 
-__all__ = ["Say", "count", "escape", "give_up", "say", "shown_scope", "size"]
+__all__ = ["Say", "count", "escape", "give_up", "problem_of", "say", "shown_scope", "size"]
 
 _UNITS = ("B", "kB", "MB", "GB", "TB")
 
@@ -31,6 +31,12 @@ def give_up(descriptor: int) -> None:
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, descriptor)
         os.close(nowhere)
+
+
+def problem_of(error: OSError) -> str:
+    """What happened to a file, and the next step where there is one."""
+    hint = " (for all files in it: --recursive)" if isinstance(error, IsADirectoryError) else ""
+    return (error.strerror or str(error)) + hint
 
 
 def escape(text: str) -> str:

@@ -101,6 +101,12 @@ def _add_guidance(body: JsonObject, text: str) -> Edit | None:
         return Edit("set", ("instructions",), f"{instructions}\n\n{text}" if instructions else text)
     if instructions is not None or body.get("prompt"):
         return None  # a stored prompt has instructions of its own, which ours would replace
+    for index, item in objects_in(body.get("input")):
+        if _is_message(item):
+            # Codex gives its instructions as a message: then ours belong there too.
+            if item.get("role") in _SYSTEM and isinstance(item.get("content"), list):
+                return Edit("append", ("input", index, "content"), {"type": "input_text", "text": text})
+            break
     return Edit("set" if "instructions" in body else "add", ("instructions",), text)
 
 

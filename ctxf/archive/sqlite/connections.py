@@ -4,6 +4,7 @@ import contextlib
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,7 +15,8 @@ __all__ = [
     "Connect",
     "bring_up_to_date",
     "connect_sqlite",
-    "empty_log",
+    "copy_into",
+    "give_back_space",
     "schema_version",
     "switch_to_wal",
     "transaction",
@@ -38,10 +40,17 @@ class _PatientConnection(sqlite3.Connection):
             # What a transaction holds others may be waiting for: there waiting on helps nobody.
             if not _is_busy(error) or self.in_transaction:
                 raise
+        return self._insist(partial(super().execute, sql, parameters))
+
+    def executescript(self, sql_script: str, /) -> sqlite3.Cursor:
+        return self._insist(partial(super().executescript, sql_script))
+
+    @staticmethod
+    def _insist(call: Callable[[], sqlite3.Cursor]) -> sqlite3.Cursor:
         deadline = time.monotonic() + BUSY_SECONDS
         while True:
             try:
-                return super().execute(sql, parameters)
+                return call()
             except sqlite3.OperationalError as error:
                 if not _is_busy(error) or time.monotonic() > deadline:
                     raise
@@ -85,13 +94,26 @@ def transaction(connection: sqlite3.Connection, begin: str = "BEGIN IMMEDIATE") 
         raise
 
 
-def empty_log(connection: sqlite3.Connection) -> bool:
-    """Move all of the write-ahead log into the file and truncate it; whether no reader was in the way."""
+def give_back_space(connection: sqlite3.Connection) -> bool:
+    """After deletions: shrink the file, empty the write-ahead log; whether no reader was in the way."""
+    # It frees a page with each step; `execute` takes but one, as the rows have no columns.
+    connection.executescript("PRAGMA incremental_vacuum")
     deadline = time.monotonic() + BUSY_SECONDS
     while True:
         (is_busy, _frames, _done) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         if not is_busy or time.monotonic() > deadline:
             return not is_busy
+
+
+def copy_into(connection: sqlite3.Connection, copy: sqlite3.Connection) -> None:
+    """Copy all, as it is at one moment, whoever writes meanwhile."""
+    # The open transaction pins the moment: without it the copy starts anew at every commit.
+    connection.execute("BEGIN")
+    schema_version(connection)
+    try:
+        connection.backup(copy)
+    finally:
+        connection.execute("COMMIT")
 
 
 def schema_version(connection: sqlite3.Connection) -> int:

@@ -14,6 +14,7 @@ import os
 import re
 import sqlite3
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -22,7 +23,8 @@ from ctxf.archive.location import create_archive_file, file_problem
 from ctxf.archive.sqlite.connections import (
     Connect,
     bring_up_to_date,
-    empty_log,
+    copy_into,
+    give_back_space,
     schema_version,
     switch_to_wal,
     transaction,
@@ -34,6 +36,9 @@ from ctxf.errors import ArchiveError, ArchiveMissing, ArchiveReadOnly
 
 __all__ = ["Database"]
 
+# How long one read after the other goes without a look whether the path names another file now: the look
+# takes a fifth of a read. What is read meanwhile is exact all the same; a write always looks.
+_LOOK_AGAIN_SECONDS: Final = 0.01
 _FOREIGN_HINT: Final = "it was left as it is; name another file with --archive or CTXF_ARCHIVE"
 
 
@@ -44,6 +49,7 @@ class _Handle:
         self.lock = threading.RLock()
         self.connection: sqlite3.Connection | None = None
         self.state: tuple[int, ...] | None = None
+        self.looked_at = 0.0
         self.is_immutable = False
         self.why_read_only = ""
         self.writes = 0  # transactions that were begun, whatever became of them
@@ -67,7 +73,9 @@ class Database:
         handle = self._handle()
         with handle.lock:
             try:
-                connection = self._connect(handle, create=False)
+                connection, now = handle.connection, time.monotonic()
+                if connection is None or handle.is_immutable or now > handle.looked_at + _LOOK_AGAIN_SECONDS:
+                    connection, handle.looked_at = self._connect(handle, create=False), now
                 row: tuple[Any, ...] | None = connection.execute(query, parameters).fetchone()
                 return row
             except (sqlite3.Error, OSError, UnicodeDecodeError) as error:
@@ -76,18 +84,13 @@ class Database:
     @contextlib.contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
         """A connection for single SELECTs. Raises ArchiveMissing when there is no file yet."""
-        # Spelled out, here and in `row`: three nested context managers cost as much as the SELECT.
-        handle = self._handle()
-        with handle.lock:
-            try:
-                yield self._connect(handle, create=False)
-            except (sqlite3.Error, OSError, UnicodeDecodeError) as error:
-                raise archive_error(self._name, error) from error
+        with self._locked() as handle:
+            yield self._connect(handle, create=False)
 
     @contextlib.contextmanager
     def writing(self, *, create: bool = True) -> Iterator[sqlite3.Connection]:
         """A connection in one immediate transaction: durable when the block ends, undone when it raises."""
-        with self._locked() as handle, self._translating_errors():
+        with self._locked() as handle:
             if handle.is_immutable:
                 self._disconnect(handle)  # perhaps the disk takes writes again
             connection = self._connect(handle, create=create)
@@ -111,11 +114,8 @@ class Database:
 
     def give_back_space(self) -> bool:
         """After deletions: shrink the file, empty the write-ahead log; whether nobody was in the way."""
-        with self._locked() as handle, self._translating_errors():
-            connection = self._connect(handle, create=False)
-            # It frees a page with each step; `execute` takes but one, as the rows have no columns.
-            connection.executescript("PRAGMA incremental_vacuum")
-            return empty_log(connection)
+        with self._locked() as handle:
+            return give_back_space(self._connect(handle, create=False))
 
     def copy_to(self, target: Path) -> None:
         """Copy the database as it is at one moment into the empty file `target`, durably.
@@ -124,16 +124,11 @@ class Database:
         """
         source = Database(self.path, self._schema, self._connect_sqlite)
         with source.reading() as connection:
-            # The open transaction pins one moment: without it the copy starts anew at every commit.
-            connection.execute("BEGIN")
-            schema_version(connection)
             try:
                 with contextlib.closing(self._connect_sqlite(target, "mode=rw")) as copy:
-                    connection.backup(copy)
+                    copy_into(connection, copy)
             except sqlite3.Error as error:
                 raise archive_error(str(target), error) from error
-            finally:
-                connection.execute("COMMIT")
         source.close()
 
     def facts(self) -> dict[str, str]:
@@ -149,7 +144,7 @@ class Database:
 
     def close(self) -> None:
         """Close the connection of this process; the last one to close leaves a single file."""
-        with self._locked() as handle, self._translating_errors():
+        with self._locked() as handle:
             self._disconnect(handle)
 
     def let_go_for_fork(self) -> None:
@@ -171,9 +166,13 @@ class Database:
 
     @contextlib.contextmanager
     def _locked(self) -> Iterator[_Handle]:
+        """The handle of this process, for one thread; errors in the words of `ctxf.errors`."""
         handle = self._handle()
         with handle.lock:
-            yield handle
+            try:
+                yield handle
+            except (sqlite3.Error, OSError, UnicodeDecodeError) as error:
+                raise archive_error(self._name, error) from error
 
     def _connect(self, handle: _Handle, *, create: bool) -> sqlite3.Connection:
         state = self._file_state(handle)
@@ -293,10 +292,3 @@ class Database:
             return os.path.getsize(f"{self.path}-wal") > 0
         except OSError:
             return False
-
-    @contextlib.contextmanager
-    def _translating_errors(self) -> Iterator[None]:
-        try:
-            yield
-        except (sqlite3.Error, OSError, UnicodeDecodeError) as error:
-            raise archive_error(self._name, error) from error

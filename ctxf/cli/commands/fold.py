@@ -14,7 +14,7 @@ from ctxf.cli.language import FIRST_LINE_BYTES, SharedParser, fold_language
 from ctxf.cli.pipes import is_terminal
 from ctxf.cli.reports import FoldReport
 from ctxf.cli.status import Status, status_of, worst
-from ctxf.cli.terminal import Say, escape
+from ctxf.cli.terminal import Say, escape, problem_of
 from ctxf.config import MAX_INTEGER
 from ctxf.protocol.markers import KEYWORD
 from ctxf.results import FoldResult
@@ -89,7 +89,7 @@ def _fold_file(job: FoldJob, file: str, target: Path, tell: Say) -> Status:
             report.bytes_out = len(data)
         write_result(Path(file), target, data, result.text, state)
     except OSError as error:
-        tell(f"{escape(file)}: {escape(error.strerror or str(error))}")
+        tell(f"{escape(file)}: {escape(problem_of(error))}")
         return status_of(error)
     report.say(quiet=job.common.quiet)
     return report.status

@@ -5,10 +5,10 @@ import click
 from ctxf.archive import Archive, Entry
 from ctxf.cli.common import CommonOptions
 from ctxf.cli.edge import common_options
-from ctxf.cli.lines import count_lines, parse_lines
 from ctxf.cli.pipes import Output
 from ctxf.cli.status import Status
 from ctxf.cli.terminal import count, escape, say
+from ctxf.lines import count_lines, parse_lines
 
 _HELP = """Print the body of an id.
 

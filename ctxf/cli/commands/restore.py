@@ -14,7 +14,7 @@ from ctxf.cli.language import FIRST_LINE_BYTES, restore_kind
 from ctxf.cli.pipes import Input, Output
 from ctxf.cli.reports import report_restore
 from ctxf.cli.status import Status, status_of
-from ctxf.cli.terminal import Say, escape, say, size
+from ctxf.cli.terminal import Say, escape, problem_of, say, size
 from ctxf.restorer import Restoration
 
 _HELP = """Put the exact original in place of every reference of FILE, or of stdin.
@@ -87,7 +87,7 @@ class _Job(NamedTuple):
             text = restoration.result().text
             write_result(Path(file), target, data, text, state)
         except OSError as error:
-            tell(f"{escape(file)}: {escape(error.strerror or str(error))}")
+            tell(f"{escape(file)}: {escape(problem_of(error))}")
             return status_of(error)
         return self._report(restoration, f"{escape(file)}: ", tell)
 

@@ -1,0 +1,1 @@
+"""The same texts through ctxf and through other tools: `python -m benchmarks --peers`."""

@@ -1,0 +1,44 @@
+"""`ctxf mcp`: the server for agents."""
+
+import gc
+
+import click
+
+from ctxf import __version__
+from ctxf.archive import Archive
+from ctxf.cli.common import CommonOptions
+from ctxf.cli.edge import common_options
+from ctxf.cli.status import Status
+from ctxf.cli.terminal import say
+
+_HELP = """Serve the archive to an agent, as an MCP server on stdin and stdout.
+
+Tools: context_read, context_grep, context_list. With --scope the agent can
+reach that scope alone; without it each call names one. `ctxf setup` enters
+this command into an agent's configuration.
+
+\b
+Examples:
+  claude mcp add ctxf -- ctxf mcp
+  ctxf mcp --scope run-7
+"""
+
+
+@click.command("mcp", help=_HELP)
+@common_options
+def command(*, common: CommonOptions) -> int:
+    """See _HELP."""
+    settings = common.settings()
+    gc.disable()  # importing the SDK makes thousands of classes, and none of it is garbage
+    try:
+        from ctxf.mcp.server import build_server, serve  # noqa: PLC0415
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.startswith("ctxf"):
+            raise
+        say(f"the MCP server needs {error.name}: pip install 'ctxf[mcp]'")
+        return Status.CONFIG
+    gc.enable()
+    gc.freeze()
+    with Archive.open(settings.archive) as archive:
+        serve(build_server(archive, version=__version__, scope=common.scope, default_scope=settings.scope))
+    return Status.DONE

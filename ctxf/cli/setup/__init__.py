@@ -1,0 +1,1 @@
+"""The part of `ctxf setup` and `ctxf doctor CLIENT` that touches files and starts processes."""

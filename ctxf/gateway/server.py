@@ -1,0 +1,90 @@
+"""Runs a gateway: the socket, the HTTP server around the application, and a thread to run it in."""
+
+import contextlib
+import signal
+import socket
+import threading
+from collections.abc import Iterator
+from typing import Final
+
+import uvicorn
+
+from ctxf.errors import ConfigError
+from ctxf.gateway.app import Gateway
+
+__all__ = ["in_background", "listen", "serve"]
+
+_LARGEST_HEAD: Final = 256 << 10  # bytes of request line and headers
+_IDLE_SECONDS: Final = 120  # longer than clients keep connections: they, not we, should end one
+_GRACE_SECONDS: Final = 3  # for running answers, when the gateway stops
+_BACKLOG: Final = 2048
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A listening socket; port 0 takes a free one. Raises ConfigError where that cannot be."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        listening = socket.create_server((host, port), family=family, backlog=_BACKLOG)
+        # Connections inherit it. asyncio would set it, but does not take them for TCP: the socket does not
+        # say so. Without it every event waits for the acknowledgement of the one before, 40 ms.
+        listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        return listening
+    except OSError as error:
+        problem = f"cannot listen on {host}:{port}: {error.strerror or error}"
+        raise ConfigError("option --listen", problem) from error
+
+
+def serve(gateway: Gateway, listening: socket.socket) -> None:
+    """Serve until SIGINT or SIGTERM; the signal is raised again at the end."""
+    _server(gateway).run(sockets=[listening])
+
+
+@contextlib.contextmanager
+def in_background(gateway: Gateway, listening: socket.socket) -> Iterator[int]:
+    """Serve in a thread for as long as the block lasts; it gets the port."""
+    server = _server(gateway)
+    thread = threading.Thread(
+        target=server.run, kwargs={"sockets": [listening]}, name="ctxf-gateway", daemon=True
+    )
+    port: int = listening.getsockname()[1]
+    with _no_signals():
+        thread.start()  # the socket listens already: who connects before the server is up waits there
+    try:
+        yield port
+    finally:
+        server.should_exit = True
+        thread.join()
+
+
+@contextlib.contextmanager
+def _no_signals() -> Iterator[None]:
+    """Threads that are started here never take a signal: taken there, it would not wake the main thread."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _server(gateway: Gateway) -> uvicorn.Server:
+    config = uvicorn.Config(
+        gateway,
+        http="h11",
+        ws="none",
+        loop="asyncio",
+        lifespan="on",
+        log_config=None,
+        access_log=False,
+        log_level="critical",  # it logs tracebacks for connections that we cut on purpose
+        server_header=False,
+        date_header=False,
+        proxy_headers=False,
+        timeout_keep_alive=_IDLE_SECONDS,
+        timeout_graceful_shutdown=_GRACE_SECONDS,
+        h11_max_incomplete_event_size=_LARGEST_HEAD,
+        backlog=_BACKLOG,
+    )
+    return uvicorn.Server(config)

@@ -1,0 +1,114 @@
+"""Which conversation a request belongs to, and so in which scope its blocks are.
+
+A client's own session id comes first, since hooks and `ctxf mcp` derive the scope from it too. A client
+that has none is known by the opening words of the conversation, which every later request repeats.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
+
+from ctxf.gateway.guard import SESSION_HEADER
+from ctxf.gateway.routes import Protocol
+from ctxf.gateway.wire import Headers, first
+from ctxf.sessions import CLAUDE_CODE, CODEX
+
+__all__ = ["Session", "find_session", "find_session_in"]
+
+# For sessions that only a gateway sees; never a client's name.
+_GATEWAY: Final = "gateway"
+
+_HEADERS: Final[tuple[tuple[bytes, str], ...]] = (
+    (SESSION_HEADER, _GATEWAY),  # whoever calls a provider from a program of his own
+    (b"x-claude-code-session-id", CLAUDE_CODE),
+    (b"session-id", CODEX),
+    (b"session_id", CODEX),
+)
+_CREDENTIALS: Final = (b"authorization", b"x-api-key", b"x-goog-api-key")
+_CLAUDE_USER_ID: Final = re.compile(r"_session_([0-9a-f-]{36})\Z")
+
+
+class Session(NamedTuple):
+    """A session as its scope is derived: the client's name and its id for the session."""
+
+    client: str
+    id: str
+
+
+def find_session(protocol: Protocol, headers: Headers, body: bytes) -> Session | None:
+    """The session of a request; None for a body that is no request, or says nothing at all."""
+    if session := _by_header(headers):
+        return session
+    try:
+        tree = json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+    return find_session_in(protocol, headers, tree) if isinstance(tree, dict) else None
+
+
+def find_session_in(protocol: Protocol, headers: Headers, tree: dict[str, Any]) -> Session | None:
+    """The same for a body that is parsed already."""
+    return _by_header(headers) or _by_key(protocol, tree) or _by_opening(protocol, headers, tree)
+
+
+def _by_header(headers: Headers) -> Session | None:
+    for name, client in _HEADERS:
+        if value := first(headers, name):
+            return Session(client, value.decode("latin-1"))
+    return None
+
+
+def _by_key(protocol: Protocol, tree: dict[str, Any]) -> Session | None:
+    """The session by a key that the request's body holds for the provider."""
+    if protocol == "anthropic":
+        metadata = tree.get("metadata")
+        user_id = metadata.get("user_id") if isinstance(metadata, dict) else None
+        session_id = _claude_session(user_id) if isinstance(user_id, str) else None
+        return None if session_id is None else Session(CLAUDE_CODE, session_id)
+    key = tree.get("prompt_cache_key") if protocol in ("chat", "responses") else None
+    return Session(_GATEWAY, f"prompt_cache_key {key}") if isinstance(key, str) and key else None
+
+
+def _claude_session(user_id: str) -> str | None:
+    """Claude Code's session id in its `metadata.user_id`: JSON of late, `..._session_UUID` before."""
+    if found := _CLAUDE_USER_ID.search(user_id):
+        return found[1]
+    try:
+        fields = json.loads(user_id)
+    except (ValueError, RecursionError):
+        return None
+    id = fields.get("session_id") if isinstance(fields, dict) else None
+    return id if isinstance(id, str) and id else None
+
+
+def _by_opening(protocol: Protocol, headers: Headers, tree: dict[str, Any]) -> Session | None:
+    """The session by its first user message, apart for each user: two may well begin with the same words."""
+    texts = next(_user_texts(protocol, tree), None)
+    if not texts:
+        return None
+    seen = hashlib.sha256()
+    for name in _CREDENTIALS:
+        seen.update(hashlib.sha256(first(headers, name) or b"").digest())
+    for text in texts:
+        seen.update(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest())
+    return Session(_GATEWAY, f"opening {seen.hexdigest()}")
+
+
+def _user_texts(protocol: Protocol, tree: dict[str, Any]) -> Iterator[list[str]]:
+    """The texts of each message of the user, where there are any."""
+    inner = tree.get("generateContentRequest")
+    if protocol == "gemini" and isinstance(inner, dict):
+        tree = inner
+    items = tree.get({"gemini": "contents", "responses": "input"}.get(protocol, "messages"))
+    if protocol == "responses" and isinstance(items, str):
+        yield [items]
+    for item in items if isinstance(items, list) else ():
+        if isinstance(item, dict) and item.get("role", "user") == "user":
+            content = item.get("parts" if protocol == "gemini" else "content")
+            parts = [{"text": content}] if isinstance(content, str) else content
+            if isinstance(parts, list):
+                texts = [part.get("text") for part in parts if isinstance(part, dict)]
+                if found := [text for text in texts if isinstance(text, str)]:
+                    yield found

@@ -1,0 +1,181 @@
+"""`ctxf hook CLIENT`: one JSON object on stdin, one or none on stdout, and always exit status 0.
+
+To a client another status may mean "block", and words on stdout are shown to the model. So whatever goes
+wrong is one line on stderr, and the client goes on as if there were no hook.
+"""
+
+import contextlib
+import json
+import os
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from ctxf.config import Loaded, check_settings
+from ctxf.hooks.shapes import (
+    CLIENTS,
+    READ_TOOLS,
+    START_EVENTS,
+    TOOL_EVENTS,
+    context_answer,
+    verdict_answer,
+)
+
+__all__ = ["HookOptions", "main", "run_hook"]
+
+_WITH_VALUE: Final = ("--archive", "--scope", "--config")
+
+
+class HookOptions(NamedTuple):
+    """The options of the command, as they were typed."""
+
+    archive: str | None = None
+    scope: str | None = None
+    config: str | None = None
+
+
+def main(args: Sequence[str]) -> int:
+    """Run with the words behind `ctxf hook`; 0 whatever happens."""
+    words = iter(args)
+    options: dict[str, str] = {}
+    client = ""
+    for word in words:
+        if word in _WITH_VALUE:
+            options[word.removeprefix("--")] = next(words, "")
+        elif not word.startswith("-"):
+            client = word
+    return run_hook(client, HookOptions(**options))
+
+
+def run_hook(client: str, options: HookOptions) -> int:
+    """Answer what stands on stdin; 0 whatever happens."""
+    answer = None
+    try:
+        if client not in CLIENTS:
+            raise ValueError(f"{client!r} is no client: {', '.join(CLIENTS)}")
+        answer = _answer(client, json.loads(_stdin()), options)
+    except BaseException as error:  # a hook must never stand in its client's way
+        _complain(f"{type(error).__name__}: {error}" if str(error) else type(error).__name__)
+    try:
+        if answer is not None:
+            sys.stdout.flush()
+            data = memoryview(json.dumps(answer).encode("ascii") + b"\n")
+            while data:
+                data = data[os.write(1, data) :]
+    except BaseException as error:
+        _complain(str(error))
+    return 0
+
+
+def _answer(client: str, event: Any, options: HookOptions) -> dict[str, Any] | None:
+    if not isinstance(event, dict):
+        raise ValueError("what came in is no JSON object")
+    name, session = event.get("hook_event_name"), event.get("session_id")
+    if not isinstance(name, str) or not isinstance(session, str) or not session:
+        return None
+    loaded = check_settings(
+        environ=os.environ,
+        cwd=_working_directory(),
+        config_file=Path(options.config) if options.config else None,
+        options={"archive": options.archive, "scope": options.scope},
+    )
+    if name in START_EVENTS:
+        return _start(client, name, session, event.get("source"), loaded, options)
+    if name in TOOL_EVENTS and isinstance(event.get("tool_input"), dict):
+        return _tool(client, name, session, event, loaded, options)
+    return None
+
+
+def _start(
+    client: str, name: str, session: str, source: object, loaded: Loaded, options: HookOptions
+) -> dict[str, Any] | None:
+    if not loaded.settings.enabled:
+        return None
+    from ctxf.guidance import Recovery, guidance, recovery_phrases  # noqa: PLC0415 - not for the guard
+    from ctxf.sessions import install_secret, secret_path  # noqa: PLC0415
+
+    scope = _scope(client, session, loaded, install_secret(secret_path(os.environ)))
+    recovery = Recovery(_read_command(loaded, options), read_tools=(READ_TOOLS[client],))
+    if source == "resume":  # the whole guidance is in the conversation already
+        phrase = recovery_phrases(scope, recovery)[0]
+        text = (
+            f"ctxf: the scope of this session is {scope}. `{phrase} ID --restore` reads a folded text back.\n"
+        )
+    else:
+        text = guidance(scope, recovery)
+    return context_answer(name, text)
+
+
+def _tool(
+    client: str, name: str, session: str, event: dict[str, Any], loaded: Loaded, options: HookOptions
+) -> dict[str, Any] | None:
+    tool, tool_input = event.get("tool_name"), event["tool_input"]
+    # Most calls of tools end here, before anything is imported.
+    if not isinstance(tool, str) or "[[cf:v2:" not in json.dumps(tool_input, ensure_ascii=False):
+        return None
+    from ctxf.archive import Archive  # noqa: PLC0415
+    from ctxf.hooks.guard import check_tool  # noqa: PLC0415
+    from ctxf.sessions import read_secret, secret_path  # noqa: PLC0415
+
+    secret = read_secret(secret_path(os.environ))
+    if secret is None:
+        return None  # no conversation ever had a scope here
+    scope = _scope(client, session, loaded, secret)
+    with Archive.open(loaded.settings.archive) as archive:
+        verdict = check_tool(
+            client,
+            tool,
+            tool_input,
+            partial(archive.lookup, scope),
+            partial(archive.read, scope),
+            command=f"{_read_command(loaded, options)} --scope {shlex.quote(scope)}",
+        )
+    return verdict_answer(client, name, verdict)
+
+
+def _scope(client: str, session: str, loaded: Loaded, secret: bytes) -> str:
+    """The session's own, unless one was set: whoever sets CTXF_SCOPE wants everything to go there."""
+    if loaded.sources["scope"] != "default":
+        return loaded.settings.scope
+    from ctxf.sessions import session_scope  # noqa: PLC0415
+
+    return session_scope(secret, client, session)
+
+
+def _read_command(loaded: Loaded, options: HookOptions) -> str:
+    """What the agent's shell has to type: `ctxf` where it is in the PATH, else this very program."""
+    command = loaded.settings.recovery_command
+    if command is None:
+        command = f"{_program(os.environ)} read"
+        if options.archive:
+            command += f" --archive {shlex.quote(options.archive)}"
+    return command
+
+
+def _program(environ: Mapping[str, str]) -> str:
+    for folder in environ.get("PATH", "").split(os.pathsep):
+        if os.path.isabs(folder) and os.access(os.path.join(folder, "ctxf"), os.X_OK):
+            return "ctxf"
+    return shlex.quote(sys.argv[0]) if os.path.isabs(sys.argv[0]) else "ctxf"
+
+
+def _working_directory() -> Path:
+    try:
+        return Path.cwd()
+    except FileNotFoundError:
+        return Path(os.sep)
+
+
+def _stdin() -> bytes:
+    pieces = []
+    while piece := os.read(0, 1 << 20):
+        pieces.append(piece)
+    return b"".join(pieces)
+
+
+def _complain(message: str) -> None:
+    with contextlib.suppress(BaseException):  # nobody is there to be told
+        os.write(2, f"ctxf hook: {message}\n".encode("ascii", "backslashreplace"))

@@ -1,0 +1,1 @@
+"""What goes into the clients' configurations, as pure edits of their text: nothing here touches a file."""
