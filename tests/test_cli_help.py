@@ -4,7 +4,7 @@ import pytest
 
 from tests.cli import BODY, FOLDED, NOTES, Cli, id_of
 
-COMMANDS = ("fold", "restore", "read", "request", "list", "guide", "config", "demo", "doctor")
+COMMANDS = ("fold", "restore", "read", "project", "request", "list", "guide", "config", "demo", "doctor")
 
 
 @pytest.mark.parametrize(
