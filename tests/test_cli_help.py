@@ -5,8 +5,8 @@ import pytest
 from tests.cli import BODY, FOLDED, NOTES, Cli, id_of
 
 COMMANDS = (
-    *("fold", "restore", "read", "request", "list", "guide", "config", "demo", "doctor"),
-    *("setup", "mcp", "hook"),
+    *("fold", "restore", "read", "project", "request", "list", "guide", "config", "demo", "doctor"),
+    *("setup", "mcp", "hook", "run", "gateway"),
 )
 
 
