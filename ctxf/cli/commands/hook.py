@@ -15,7 +15,7 @@ place of references, so that none gets into a file. The exit status is always 0.
 
 \b
 Example:
-  echo '{"hook_event_name":"SessionStart","session_id":"1"}' | ctxf hook codex
+  ctxf hook codex <<< '{"hook_event_name":"SessionStart","session_id":"1"}'
 """
 
 
