@@ -403,6 +403,27 @@ def test_a_fork_while_a_thread_holds_the_lock(archive: Archive) -> None:
     assert child.exitcode == 0
 
 
+def test_16_threads_that_come_first(path: Path) -> None:
+    archive, failures = Archive.open(path), list[BaseException]()
+    start = threading.Barrier(16)
+
+    def work(number: int) -> None:
+        try:
+            start.wait()
+            (id,) = put(archive, "s", b"%d " % number * 50)
+            assert archive.read("s", id) == b"%d " % number * 50
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(16)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+    assert archive.scopes()[0].folds == 16
+
+
 def test_16_threads_on_one_archive(archive: Archive) -> None:
     failures: list[BaseException] = []
     start = threading.Barrier(16)
