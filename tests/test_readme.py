@@ -6,8 +6,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import ctxf
-
 README = Path(__file__).parents[1] / "README.md"
 CONSOLE = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 AGENTS = re.compile(r"^```console agents\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -64,14 +62,12 @@ def test_agents_examples(tmp_path: Path) -> None:
         assert (run.stdout.decode(), run.stderr) == (output, b""), command
 
 
-def test_python_examples(tmp_path: Path) -> None:
+def test_python_examples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = "before\n<!-- @context-fold begin a -->\n" + "x\n" * 999 + "<!-- @context-fold end a -->\n"
+    Path("notes.md").write_text(text)
     examples = PYTHON.findall(README.read_text())
     assert examples
     for example in examples:
-        names = {
-            "text": "before\n<!-- @context-fold begin a -->\n"
-            + "x\n" * 999
-            + "<!-- @context-fold end a -->\n"
-        }
         source = example.replace("ctxf.Archive.open()", f"ctxf.Archive.open({str(tmp_path / 'a.db')!r})")
-        exec(compile(source, "README.md", "exec"), {"ctxf": ctxf, **names})
+        exec(compile(source, "README.md", "exec"), {"text": text})
