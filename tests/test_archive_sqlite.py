@@ -390,7 +390,7 @@ def test_a_fork_while_a_thread_holds_the_lock(archive: Archive) -> None:
     def hold() -> None:
         with database.reading():
             entered.set()
-            leave.wait(30)
+            leave.wait(2)  # so long does the fork wait
 
     thread = threading.Thread(target=hold)
     thread.start()
