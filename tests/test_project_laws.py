@@ -153,6 +153,16 @@ def test_wrong_arguments() -> None:
         ctxf.project("", "", "nonsense", Archive.memory())
 
 
+def test_a_private_method_of_the_same_name() -> None:
+    private = "  #move(i) {\n    return i;\n  }\n"
+    public = "  steps() {\n    return { move: (i) => this.#move(i) };\n  }\n"
+    source = f"class A {{\n{private}{public}}}\n" + "// x\n" * 99
+    result = ctxf.project(source, "What does move() do?", "javascript", Archive.memory())
+    assert (result.text, result.why) == (source, ctxf.Why.AMBIGUOUS)
+    source = source.replace("move: (i) => this.#move(i)", "")
+    assert "#move(i)" in ctxf.project(source, "What does move() do?", "javascript", Archive.memory()).text
+
+
 class _DeadParsers(Parsers):
     def ask(self, *_arguments: object) -> bytes | Failure:
         return Failure(Problem.CRASH, "the parser process crashed")

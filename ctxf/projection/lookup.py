@@ -46,7 +46,8 @@ class Lookup:
             raw = name.encode("utf-8", "surrogatepass")
             places = self._places.get(raw, []) if self._places is not None else _find(self._data, raw)
             found = self._defined(places, len(raw))
-            self._known[name] = [one for one in found if one.name == name] or found
+            # Who asks for `get` may mean `#get` as well.
+            self._known[name] = [one for one in found if one.name.removeprefix("#") == name] or found
         return self._known[name]
 
     def otherwise_spelled(self, name: str) -> list[Definition]:
