@@ -134,8 +134,8 @@ class NoConversation(RequestNotRead):
 
     def __init__(self, protocol: str) -> None:
         self.protocol = protocol
-        super().__init__(f"no conversation of {protocol}")
-        self.args = (f"no conversation of {protocol} in this request: left as it is",)
+        self.problem = f"no conversation of {protocol}"
+        ValueError.__init__(self, f"{self.problem} in this request: left as it is")
 
 
 class ConfigError(CtxfError, ValueError):

@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 
 import ctxf
+from ctxf.config import Settings
+from ctxf.config.fields import FIELDS, VARIABLES
 
 README = Path(__file__).parents[1] / "README.md"
 CONSOLE = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -75,3 +77,16 @@ def test_python_examples(tmp_path: Path) -> None:
         }
         source = example.replace("ctxf.Archive.open()", f"ctxf.Archive.open({str(tmp_path / 'a.db')!r})")
         exec(compile(source, "README.md", "exec"), {"ctxf": ctxf, **names})
+
+
+def test_the_whole_configuration_is_there() -> None:
+    section = README.read_text().split("\n## Configuration\n")[1].split("\n## ")[0]
+    assert {name for name in VARIABLES if name not in section} == set()
+    defaults = Settings()._asdict()
+    for field in FIELDS.values():
+        if field.table:
+            line = re.search(rf"^(# )?{field.name} = (\S+)", section, re.MULTILINE)
+            assert line, field.name
+            default = defaults[field.name]
+            assert bool(line[1]) == (default is None)
+            assert default is None or line[2] == str(default).lower()

@@ -91,7 +91,7 @@ def _extras() -> Iterator[Finding]:
     lacking["languages"] = f"{len(absent)} of {len(wheels)} grammars" if absent else None
     for extra, what in lacking.items():
         state = "installed" if what is None else f"lacks {what} (pip install 'ctxf[{extra}]')"
-        yield Finding(f"[{extra}]", state)
+        yield Finding(extra, state)
 
 
 def _archive_findings(archive: Archive) -> Iterator[Finding]:
