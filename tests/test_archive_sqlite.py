@@ -390,7 +390,7 @@ def test_a_fork_while_a_thread_holds_the_lock(archive: Archive) -> None:
     def hold() -> None:
         with database.reading():
             entered.set()
-            leave.wait(30)
+            leave.wait(2)  # so long does the fork wait
 
     thread = threading.Thread(target=hold)
     thread.start()
@@ -401,6 +401,27 @@ def test_a_fork_while_a_thread_holds_the_lock(archive: Archive) -> None:
     leave.set()
     thread.join()
     assert child.exitcode == 0
+
+
+def test_16_threads_that_come_first(path: Path) -> None:
+    archive, failures = Archive.open(path), list[BaseException]()
+    start = threading.Barrier(16)
+
+    def work(number: int) -> None:
+        try:
+            start.wait()
+            (id,) = put(archive, "s", b"%d " % number * 50)
+            assert archive.read("s", id) == b"%d " % number * 50
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(16)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+    assert archive.scopes()[0].folds == 16
 
 
 def test_16_threads_on_one_archive(archive: Archive) -> None:

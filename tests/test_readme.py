@@ -6,7 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-import ctxf
+import pytest
+
 from ctxf.config import Settings
 from ctxf.config.fields import FIELDS, VARIABLES
 
@@ -66,17 +67,15 @@ def test_agents_examples(tmp_path: Path) -> None:
         assert (run.stdout.decode(), run.stderr) == (output, b""), command
 
 
-def test_python_examples(tmp_path: Path) -> None:
+def test_python_examples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = "before\n<!-- @context-fold begin a -->\n" + "x\n" * 999 + "<!-- @context-fold end a -->\n"
+    Path("notes.md").write_text(text)
     examples = PYTHON.findall(README.read_text())
     assert examples
     for example in examples:
-        names = {
-            "text": "before\n<!-- @context-fold begin a -->\n"
-            + "x\n" * 999
-            + "<!-- @context-fold end a -->\n"
-        }
         source = example.replace("ctxf.Archive.open()", f"ctxf.Archive.open({str(tmp_path / 'a.db')!r})")
-        exec(compile(source, "README.md", "exec"), {"ctxf": ctxf, **names})
+        exec(compile(source, "README.md", "exec"), {"text": text})
 
 
 def test_the_whole_configuration_is_there() -> None:

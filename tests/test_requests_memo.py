@@ -142,6 +142,7 @@ def test_threads_share_it(tmp_path: Path) -> None:
             at = (turn * 7 + number) % len(requests)
             scope = f"s{turn % 3}"
             result = fold_request(requests[at], "chat", archive, scope, NOW, memo)
+            assert result.failure is None
             assert result.body == expected[at]
             if turn % 5 == 4:
                 archive.forget(scope)

@@ -46,13 +46,15 @@ class Archive:
 
     @property
     def _store(self) -> Store:
-        if isinstance(self._store_or_file, Path):
+        store = self._store_or_file
+        if isinstance(store, Path):
             # sqlite3 and zstd are for the first call that needs them: text without markers never does.
             from ctxf.archive.sqlite import SqliteStore  # noqa: PLC0415
 
-            # Should two threads come here at once, one store more is made, used for one call and dropped.
-            self._store_or_file = SqliteStore(self._store_or_file)
-        return self._store_or_file
+            # Should two threads come here at once, each has a store, and all later calls the last one: a
+            # lock would stay locked for ever in a child that is forked meanwhile.
+            store = self._store_or_file = SqliteStore(store)
+        return store
 
     @classmethod
     def open(cls, path: str | os.PathLike[str] | None = None) -> Self:
@@ -259,8 +261,9 @@ class Archive:
 
     def close(self) -> None:
         """Let go of the file. A later call opens it again."""
-        if not isinstance(self._store_or_file, Path):
-            self._store_or_file.close()
+        store = self._store_or_file
+        if not isinstance(store, Path):
+            store.close()
 
     def __enter__(self) -> Self:
         return self

@@ -158,6 +158,6 @@ def _show_usage_error(error: click.ClickException) -> None:
     shown = io.StringIO()
     error.show(file=shown)
     try:
-        print("\n".join(map(escape, shown.getvalue().split("\n"))), end="", file=sys.stderr)
+        print("\n".join(map(escape, shown.getvalue().expandtabs(4).split("\n"))), end="", file=sys.stderr)
     except OSError:
         give_up(2)

@@ -2,20 +2,18 @@
 
 import os
 import shlex
-import shutil
-import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ctxf.cli.terminal import count, escape, say, size
 from ctxf.config import Settings
+from ctxf.config.program import own_command
 from ctxf.errors import ExtraMissing
 from ctxf.guidance import RECOVERY_COMMAND
 
 if TYPE_CHECKING:
     from ctxf.gateway.stats import Exchange, Stats
 
-__all__ = ["own_command", "recovery_command", "require_gateway", "say_exchange", "summary"]
+__all__ = ["recovery_command", "require_gateway", "say_exchange", "summary"]
 
 
 def require_gateway() -> None:
@@ -28,24 +26,13 @@ def require_gateway() -> None:
         raise ExtraMissing("gateway", error.name) from error
 
 
-def own_command() -> str:
-    """The `ctxf` command as an agent's shell finds it.
-
-    Codex's is a login shell, which forgets our PATH: only where `ctxf` stands in a common place is its name
-    enough, and not in a virtual environment.
-    """
-    common = (os.defpath, "/usr/local/bin", "/opt/homebrew/bin", os.path.expanduser("~/.local/bin"))
-    if shutil.which("ctxf", path=os.pathsep.join(common)):
-        return "ctxf"
-    beside = Path(sys.executable).with_name("ctxf")
-    return shlex.quote(str(beside)) if beside.exists() else f"{shlex.quote(sys.executable)} -m ctxf"
-
-
 def recovery_command(settings: Settings, *, is_archive_inherited: bool) -> str:
     """What a model types to read a body back.
 
     `is_archive_inherited` says that its shell finds the same archive by its environment.
     """
+    if settings.recovery_command is not None:
+        return settings.recovery_command
     command = RECOVERY_COMMAND.replace("ctxf", own_command(), 1)
     if settings.archive is None or is_archive_inherited:
         return command

@@ -9,12 +9,13 @@ import json
 import os
 import shlex
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from ctxf.config import Loaded, check_settings
+from ctxf.config.program import own_command
 from ctxf.hooks.shapes import (
     CLIENTS,
     OTHER_NAMES,
@@ -149,20 +150,13 @@ def _scope(client: str, session: str, loaded: Loaded, secret: bytes) -> str:
 
 
 def _read_command(loaded: Loaded, options: HookOptions) -> str:
-    """What the agent's shell has to type: `ctxf` where it is in the PATH, else this very program."""
+    """What the agent's shell has to type."""
     command = loaded.settings.recovery_command
     if command is None:
-        command = f"{_program(os.environ)} read"
+        command = f"{own_command()} read"
         if options.archive:
             command += f" --archive {shlex.quote(options.archive)}"
     return command
-
-
-def _program(environ: Mapping[str, str]) -> str:
-    for folder in environ.get("PATH", "").split(os.pathsep):
-        if os.path.isabs(folder) and os.access(os.path.join(folder, "ctxf"), os.X_OK):
-            return "ctxf"
-    return shlex.quote(sys.argv[0]) if os.path.isabs(sys.argv[0]) else "ctxf"
 
 
 def _working_directory() -> Path:

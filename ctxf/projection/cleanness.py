@@ -40,21 +40,22 @@ def has_broken_neighbour(node: "Node", data: bytes, table: Table) -> bool:
 
     Behind it: where a stray brace has ended a definition early, its rest follows as statements.
     """
-    before = node.prev_sibling
-    while before and not _is_broken(before, data, table) and (before.is_extra or not before.is_named):
-        before = before.prev_sibling
-    if before and _is_broken(before, data, table):
-        return True
+    if node.parent is None or not node.parent.has_error:
+        return False
+    # All at once: `prev_sibling` counts from the first one at every step.
+    siblings = node.parent.children
+    place = next(number for number, sibling in enumerate(siblings) if sibling.id == node.id)
+    for before in reversed(siblings[:place]):
+        if _is_broken(before, data, table):
+            return True
+        if before.is_named and not before.is_extra:
+            break
     stops = table.functions | table.types | table.wrappers | table.constants | table.imports
-    behind = node.next_sibling
-    for _step in range(_NEIGHBOURS):
-        if behind is None:
-            return False
+    for behind in siblings[place + 1 : place + 1 + _NEIGHBOURS]:
         if _is_broken(behind, data, table):
             return True
         if behind.type in stops:
             return False
-        behind = behind.next_sibling
     return False
 
 

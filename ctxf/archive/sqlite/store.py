@@ -23,6 +23,7 @@ __all__ = ["SqliteStore"]
 
 # Fewer are encoded before a second thread has started.
 _BODIES_PER_THREAD: Final = 64
+_READ_BACK_ATTEMPTS: Final = 4
 
 _Group = Sequence[NewBody]
 _Admission = tuple[str, ...] | Refused
@@ -80,17 +81,21 @@ class SqliteStore:
         return intact
 
     def _read_back(self, scope: str, groups: Sequence[_Group], admissions: Sequence[_Admission]) -> None:
-        """Law L4: what was admitted must come back equal; a damaged older copy of a body is replaced."""
-        damaged = list(self._not_equal(scope, groups, admissions))
-        if not damaged:
-            return
-        payloads = _encode(damaged)
-        with self._database.writing() as connection:
-            writer = Writer(connection, scope, payloads)
-            for body in damaged:
-                writer.put_group([body], None)  # it may have been forgotten since: it takes its id back
-                writer.replace(body)
-            writer.finish()
+        """Law L4: what was admitted must come back equal; a damaged older copy of a body is replaced.
+
+        Again, should somebody forget it meanwhile; but not for ever.
+        """
+        for _attempt in range(_READ_BACK_ATTEMPTS):
+            damaged = list(self._not_equal(scope, groups, admissions))
+            if not damaged:
+                return
+            payloads = _encode(damaged)
+            with self._database.writing() as connection:
+                writer = Writer(connection, scope, payloads)
+                for body in damaged:
+                    writer.put_group([body], None)  # it may have been forgotten since: it takes its id back
+                    writer.replace(body)
+                writer.finish()
         if any(self._not_equal(scope, groups, admissions)):
             raise ArchiveDamaged(self.path, "a body does not come back as it was written")
 

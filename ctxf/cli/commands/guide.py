@@ -4,9 +4,10 @@ import click
 
 from ctxf.cli.common import CommonOptions
 from ctxf.cli.edge import common_options
+from ctxf.cli.gateways import recovery_command
 from ctxf.cli.pipes import Output
 from ctxf.cli.status import Status
-from ctxf.guidance import RECOVERY_COMMAND, guidance
+from ctxf.guidance import guidance
 
 _HELP = """Print the short instruction that an agent needs to fold and to read back.
 
@@ -24,7 +25,9 @@ Example:
 def command(*, common: CommonOptions) -> int:
     """See _HELP."""
     settings = common.settings()
+    # What the environment or a file names, the agent's shell finds there too.
+    reading = recovery_command(settings, is_archive_inherited=common.archive is None)
     output = Output()
-    output.write(guidance(settings.scope, settings.recovery_command or RECOVERY_COMMAND).encode())
+    output.write(guidance(settings.scope, reading).encode())
     output.flush()
     return Status.DONE

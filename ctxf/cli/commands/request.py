@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 import click
 
 from ctxf.archive import Archive
+from ctxf.cli import gateways
 from ctxf.cli.common import CommonOptions, scope_capacity
 from ctxf.cli.edge import common_options
 from ctxf.cli.pipes import Input, Output
@@ -135,7 +136,7 @@ def fold(
     policy = RequestPolicy(
         settings.delay_requests,
         settings.min_savings_tokens,
-        _recovery(settings, recovery_command, recovery_tool),
+        _recovery(common, settings, recovery_command, recovery_tool),
         append_guidance=guidance,
         project_reads=project_reads,
         capacity=scope_capacity(settings.scope, settings, None),
@@ -170,12 +171,15 @@ def restore(*, common: CommonOptions, file: str | None, protocol: str, max_outpu
     return report_request_restore(result, common)
 
 
-def _recovery(settings: Settings, command: str | None, tools: tuple[str, ...]) -> Recovery:
+def _recovery(
+    common: CommonOptions, settings: Settings, command: str | None, tools: tuple[str, ...]
+) -> Recovery:
     """The way back that was named: options before the configuration, tools instead of a shell."""
     if tools and command is None:
         return Recovery("", read_tools=tools)
     shell = (settings.shell_tool_name,) if settings.shell_tool_name and command is None else ()
-    return Recovery(command or settings.recovery_command or Recovery().command, shell, tools)
+    own = gateways.recovery_command(settings, is_archive_inherited=common.archive is None)
+    return Recovery(command or own, shell, tools)
 
 
 def _fault(body: bytes, protocol: str) -> RequestNotRead | None:
