@@ -8,6 +8,7 @@
     ├── InvalidPattern (ValueError)    no regular expression
     ├── UnknownProtocol (ValueError)   a name that means no wire format of requests
     ├── RequestNotRead (ValueError)    a request body that is no JSON object
+    │   └── NoConversation             one that has no list of messages where its protocol has it
     ├── ConfigError (ValueError)       a configuration file or variable that cannot be used
     ├── ArchiveError                   the archive as a whole cannot do what was asked
     │   ├── ArchiveMissing             there is no archive at this place yet
@@ -28,7 +29,7 @@ step. Exit codes and HTTP statuses are the edges' business and stand in their ow
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -48,6 +49,7 @@ __all__ = [
     "InvalidId",
     "InvalidPattern",
     "InvalidScope",
+    "NoConversation",
     "PackageError",
     "ReadError",
     "RequestNotRead",
@@ -125,6 +127,15 @@ class RequestNotRead(CtxfError, ValueError):
     def __init__(self, problem: str) -> None:
         self.problem = problem
         super().__init__(f"the request is left as it is: {problem}")
+
+
+class NoConversation(RequestNotRead):
+    """A body has not the list that its protocol keeps the conversation in: it may be of another one."""
+
+    def __init__(self, protocol: str) -> None:
+        self.protocol = protocol
+        self.problem = f"no conversation of {protocol}"
+        ValueError.__init__(self, f"{self.problem} in this request: left as it is")
 
 
 class ConfigError(CtxfError, ValueError):
@@ -206,6 +217,10 @@ class SecretError(CtxfError):
         super().__init__(f"install secret {path}: {problem}" + (f" ({hint})" if hint else ""))
 
 
+# What needs the packages of an extra, in the words of a message.
+_NEEDED_BY: Final = {"gateway": "the gateway", "mcp": "the MCP server, which agents read back with,"}
+
+
 class ExtraMissing(CtxfError):
     """The packages of the extra `extra` are not installed; `module` is the first that was missed."""
 
@@ -213,7 +228,8 @@ class ExtraMissing(CtxfError):
         self.extra = extra
         self.module = module
         super().__init__(
-            f"this needs the package {module}, which is not installed (run: pip install 'ctxf[{extra}]')"
+            f"{_NEEDED_BY.get(extra, 'this')} needs the package {module}, which is not installed "
+            f"(run: pip install 'ctxf[{extra}]')"
         )
 
 

@@ -125,6 +125,22 @@ def test_check_of_nothing(cli: Cli) -> None:
     assert cli.run("config", "check", "-q") == (b"", b"", 0)
 
 
+def test_check_of_variables_that_nothing_reads(cli: Cli) -> None:
+    env = {
+        "CTXF_SCOP": "x",
+        "CTXF_\x1b[31m": "x",
+        "CTXF_GATEWAY_TOKEN": "x",
+        "_CTXF_OTHER": "x",
+        "CTXFX": "x",
+    }
+    ran = cli.run("config", "check", env=env)
+    assert [line for line in ran.stderr.splitlines() if b"warning" in line] == [
+        b"ctxf: warning: CTXF_\\x1b[31m: ctxf knows no such variable",
+        b"ctxf: warning: CTXF_SCOP: ctxf knows no such variable; did you mean CTXF_SCOPE?",
+    ]
+    assert (ran.stdout, ran.status) == (b"", 0)
+
+
 @pytest.mark.parametrize("redirect", [">&-", ">/dev/full"])
 def test_output_that_cannot_be_written(cli: Cli, redirect: str) -> None:
     assert cli.run("config", "show", redirect=redirect).status == 74

@@ -39,6 +39,18 @@ def test_doctor_of_an_archive(cli: Cli) -> None:
     assert everything(cli) == before
 
 
+def test_doctor_of_the_extras(cli: Cli) -> None:
+    found = {one["name"]: one for one in map(json.loads, cli.run("doctor", "--json").stdout.splitlines())}
+    assert [found[extra]["value"] for extra in ("gateway", "mcp", "languages")] == ["installed"] * 3
+    absent = ("uvicorn", "mcp", "tree_sitter_lua")
+    cli.write("sitecustomize.py", f"import sys\nsys.modules |= dict.fromkeys({absent!r})\n".encode())
+    ran = cli.run("doctor", env={"PYTHONPATH": str(cli.cwd)})
+    assert b"ok  gateway        lacks uvicorn (pip install 'ctxf[gateway]')\n" in ran.stdout
+    assert b"ok  mcp            lacks mcp (pip install 'ctxf[mcp]')\n" in ran.stdout
+    assert b"ok  languages      lacks 1 of " in ran.stdout
+    assert (ran.stderr, ran.status) == (b"", 0)
+
+
 def widen(cli: Cli) -> None:
     cli.archive.chmod(0o644)
 

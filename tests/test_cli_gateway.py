@@ -158,9 +158,33 @@ def test_without_the_extra(cli: Cli, command: tuple[str, ...]) -> None:
     cli.write("httpcore2.py", b"raise ModuleNotFoundError('no', name='httpcore2')\n")
     ran = cli.run(*command, env={"PYTHONPATH": str(cli.cwd)})
     assert ran.stderr == (
-        b"ctxf: this needs the package httpcore2, which is not installed (run: pip install 'ctxf[gateway]')\n"
+        b"ctxf: the gateway needs the package httpcore2, which is not installed "
+        b"(run: pip install 'ctxf[gateway]')\n"
     )
-    assert (ran.stdout, ran.status) == (b"", 1)
+    assert (ran.stdout, ran.status) == (b"", 78)
+
+
+def test_an_agent_that_is_not_there_is_said_before_a_missing_extra(cli: Cli) -> None:
+    cli.write("httpcore2.py", b"raise ModuleNotFoundError('no', name='httpcore2')\n")
+    ran = cli.run("run", "no-such-agent", env={"PYTHONPATH": str(cli.cwd)})
+    assert ran == (
+        b"",
+        b"ctxf: no-such-agent: no such program in PATH; install it, or name it by its path\n",
+        127,
+    )
+
+
+@pytest.mark.parametrize(("tool", "is_advised"), [("Bash", False), ("my_shell", True)])
+def test_the_summary_advises_where_no_way_back_was_offered(cli: Cli, tool: str, is_advised: bool) -> None:
+    body = json.dumps({**CONVERSATION, "tools": [{"name": tool, "input_schema": {}}]}).encode()
+    with provider(echo) as upstream, started(cli, upstream) as gateway:
+        one = client(gateway.port)
+        one.send(b"/anthropic/v1/messages", body)
+        one.close()
+        said = gateway.stop()
+    assert said.startswith(b"ctxf: 1 request, ")
+    assert (b"ctxf: 1 request offered no way to read back" in said) == is_advised
+    assert (b"[magpie] shell_tool_name" in said) == is_advised
 
 
 # An agent: sends the conversation to where its environment says, and reads a body back with its shell.

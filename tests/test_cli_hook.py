@@ -86,6 +86,15 @@ def test_a_session_gets_guidance_with_a_scope_of_its_own(cli: Cli, client: str) 
     assert scope_in(json.dumps(other)) != scope
 
 
+def test_the_name_that_setup_has_for_a_client(cli: Cli) -> None:
+    assert start(cli, "claude") == start(cli, "claude-code")
+
+
+def test_a_name_that_is_no_clients(cli: Cli) -> None:
+    said = b"ctxf hook: 'foo' is no client; use claude-code, codex, gemini\n"
+    assert cli.run("hook", "foo", stdin=b"{}") == (b"", said, 0)
+
+
 def test_what_the_guidance_prints_reads_back(folded: Cli) -> None:
     context = start(folded, "codex")
     (line,) = [line for line in context.split("\n") if "--restore" in line]

@@ -267,6 +267,25 @@ def test_a_temporary_installation_is_refused(cli: Cli) -> None:
     assert snapshot(home(cli)) == {}
 
 
+def test_a_dry_run_of_a_temporary_installation_shows_the_plan(cli: Cli) -> None:
+    ran = cli.run("setup", "claude", "--dry-run", env={"TMPDIR": str(Path(sys.prefix).parent)})
+    assert ran.stdout == cli.run("setup", "claude", "--dry-run", "--command", PROGRAM).stdout
+    assert ran.stdout.startswith(b"Claude Code, adding (nothing is changed yet):\n  ~/.claude.json: ")
+    assert ran.stderr.startswith(b"ctxf: warning: without --dry-run this would stop: ")
+    assert b"a virtual environment outside temporary directories" in ran.stderr
+    assert ran.status == 0
+    assert snapshot(home(cli)) == {}
+
+
+@pytest.mark.parametrize("command", [("setup", "codex"), ("mcp",)])
+def test_without_the_extra(cli: Cli, command: tuple[str, ...]) -> None:
+    cli.write("sitecustomize.py", b"import sys\nsys.modules['mcp'] = None\n")
+    ran = cli.run(*command, env={"PYTHONPATH": str(cli.cwd)})
+    assert ran.stderr.startswith(b"ctxf: the MCP server, which agents read back with, needs the package mcp")
+    assert ran.stderr.endswith(b", which is not installed (run: pip install 'ctxf[mcp]')\n")
+    assert (ran.stdout, ran.status) == (b"", 78)
+
+
 def test_a_journal_that_is_damaged(cli: Cli) -> None:
     ok(cli.run("setup", "codex"))
     journal = home(cli) / ".local/share/ctxf/setup/codex.json"

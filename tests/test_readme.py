@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from ctxf.config import Settings
+from ctxf.config.fields import FIELDS, VARIABLES
+
 README = Path(__file__).parents[1] / "README.md"
 CONSOLE = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 AGENTS = re.compile(r"^```console agents\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -73,3 +76,16 @@ def test_python_examples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     for example in examples:
         source = example.replace("ctxf.Archive.open()", f"ctxf.Archive.open({str(tmp_path / 'a.db')!r})")
         exec(compile(source, "README.md", "exec"), {"text": text})
+
+
+def test_the_whole_configuration_is_there() -> None:
+    section = README.read_text().split("\n## Configuration\n")[1].split("\n## ")[0]
+    assert {name for name in VARIABLES if name not in section} == set()
+    defaults = Settings()._asdict()
+    for field in FIELDS.values():
+        if field.table:
+            line = re.search(rf"^(# )?{field.name} = (\S+)", section, re.MULTILINE)
+            assert line, field.name
+            default = defaults[field.name]
+            assert bool(line[1]) == (default is None)
+            assert default is None or line[2] == str(default).lower()

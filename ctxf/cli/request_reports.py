@@ -3,7 +3,7 @@
 from ctxf.cli.common import CommonOptions
 from ctxf.cli.status import Status, status_of, worst
 from ctxf.cli.terminal import count, escape, say, size
-from ctxf.errors import ArchiveError
+from ctxf.errors import ArchiveError, CtxfError, NoConversation
 from ctxf.protocol.model import Reason
 from ctxf.requests import Refusal, RequestRestoreResult, RequestResult
 
@@ -21,7 +21,7 @@ def report_request_fold(
 ) -> Status:
     """Say what was folded, and why the rest was not; the exit status for it."""
     if result.failure is not None:
-        say(f"{escape(str(result.failure))}; the request went through as it came")
+        _say_failure(result.failure)
     if is_long:
         _say_blocks(result)
     if not common.quiet:
@@ -30,11 +30,16 @@ def report_request_fold(
         for read in result.reads:
             names = ", ".join(map(escape, read.definitions))
             say(f"{escape(read.file)}: {names} kept; {size(read.size)} -> {size(read.size_after)}")
-        if result.folds or result.kept or common.verbose:
-            say(_summary(body, result))
+    if is_long or (not common.quiet and (result.folds or result.kept or common.verbose)):
+        say(_summary(body, result))
     if result.failure is not None or any(kept.reason in _NOT_DONE for kept in result.kept):
         return Status.KEPT
     return Status.DONE
+
+
+def _say_failure(failure: CtxfError) -> None:
+    ending = "" if isinstance(failure, NoConversation) else "; the request went through as it came"
+    say(f"{escape(str(failure))}{ending}")
 
 
 def _say_blocks(result: RequestResult[bytes]) -> None:
@@ -64,7 +69,7 @@ def _summary(body: bytes, result: RequestResult[bytes]) -> str:
 def report_request_restore(result: RequestRestoreResult[bytes], common: CommonOptions) -> Status:
     """Say what did not resolve; the exit status for it."""
     if result.failure is not None:
-        say(f"{escape(str(result.failure))}; the request went through as it came")
+        _say_failure(result.failure)
         return Status.KEPT
     statuses = [Status.DONE]
     said = set[int]()

@@ -10,6 +10,7 @@ from ctxf.errors import (
     BodyDamaged,
     ConfigError,
     CtxfError,
+    ExtraMissing,
     InvalidId,
     InvalidPattern,
     InvalidScope,
@@ -41,6 +42,7 @@ class Status(IntEnum):
 # The first match counts, so a subclass stands before its base.
 _STATUSES: Final[tuple[tuple[type[BaseException], Status], ...]] = (
     (ConfigError, Status.CONFIG),
+    (ExtraMissing, Status.CONFIG),
     (InvalidScope, Status.USAGE),
     (InvalidId, Status.USAGE),
     (InvalidPattern, Status.USAGE),

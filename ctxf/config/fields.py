@@ -8,7 +8,17 @@ from typing import Final, NamedTuple
 
 from ctxf.protocol.scopes import is_scope
 
-__all__ = ["FIELDS", "MAX_INTEGER", "REMOVED", "TABLES", "Field", "Settings", "show_name", "show_value"]
+__all__ = [
+    "FIELDS",
+    "MAX_INTEGER",
+    "REMOVED",
+    "TABLES",
+    "VARIABLES",
+    "Field",
+    "Settings",
+    "show_name",
+    "show_value",
+]
 
 
 class Settings(NamedTuple):
@@ -111,6 +121,12 @@ FIELDS: Final = MappingProxyType(
 )
 
 TABLES: Final = ("folding", "magpie")
+
+VARIABLES: Final = (
+    *(field.variable for field in FIELDS.values() if field.variable),
+    *("CTXF_CONFIG", "CTXF_GATEWAY_TOKEN"),
+)
+"""The environment variables that mean something to ctxf, those included that set no field."""
 
 # Fields and tables of 0.3.x, and where a current field might be taken for the same thing, how it
 # differs. None is mapped: a setting that silently means something else is worse than an error.

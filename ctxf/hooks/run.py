@@ -18,6 +18,7 @@ from ctxf.config import Loaded, check_settings
 from ctxf.config.program import own_command
 from ctxf.hooks.shapes import (
     CLIENTS,
+    OTHER_NAMES,
     READ_TOOLS,
     START_EVENTS,
     TOOL_EVENTS,
@@ -54,9 +55,11 @@ def main(args: Sequence[str]) -> int:
 def run_hook(client: str, options: HookOptions) -> int:
     """Answer what stands on stdin; 0 whatever happens."""
     answer = None
+    client = OTHER_NAMES.get(client, client)
+    if client not in CLIENTS:
+        _complain(f"{client!r} is no client; use {', '.join(CLIENTS)}")
+        return 0
     try:
-        if client not in CLIENTS:
-            raise ValueError(f"{client!r} is no client: {', '.join(CLIENTS)}")
         answer = _answer(client, json.loads(_stdin()), options)
     except BaseException as error:  # a hook must never stand in its client's way
         _complain(f"{type(error).__name__}: {error}" if str(error) else type(error).__name__)

@@ -11,9 +11,19 @@ from ctxf.sessions import CLAUDE_CODE, CODEX, GEMINI
 if TYPE_CHECKING:
     from ctxf.hooks.guard import Verdict
 
-__all__ = ["CLIENTS", "READ_TOOLS", "START_EVENTS", "TOOL_EVENTS", "context_answer", "verdict_answer"]
+__all__ = [
+    "CLIENTS",
+    "OTHER_NAMES",
+    "READ_TOOLS",
+    "START_EVENTS",
+    "TOOL_EVENTS",
+    "context_answer",
+    "verdict_answer",
+]
 
 CLIENTS: Final = (CLAUDE_CODE, CODEX, GEMINI)
+OTHER_NAMES: Final = {"claude": CLAUDE_CODE}
+"""As `ctxf setup` calls them."""
 
 START_EVENTS: Final = ("SessionStart", "SubagentStart")
 TOOL_EVENTS: Final = ("PreToolUse", "BeforeTool")

@@ -54,4 +54,8 @@ def _add_guidance(body: JsonObject, text: str) -> Edit | None:
     return Edit("add" if "system" not in body else "set", ("system",), text) if system is None else None
 
 
-ANTHROPIC: Final = Format(_items, _tools, _system_texts, _add_guidance)
+def _has_history(body: JsonObject) -> bool:
+    return isinstance(body.get("messages"), list)
+
+
+ANTHROPIC: Final = Format(_items, _tools, _system_texts, _add_guidance, _has_history)

@@ -64,4 +64,8 @@ def _add_guidance(body: JsonObject, text: str) -> Edit | None:
     return None
 
 
-CHAT: Final = Format(_items, _tools, _system_texts, _add_guidance)
+def _has_history(body: JsonObject) -> bool:
+    return isinstance(body.get("messages"), list)
+
+
+CHAT: Final = Format(_items, _tools, _system_texts, _add_guidance, _has_history)

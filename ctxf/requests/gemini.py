@@ -70,4 +70,8 @@ def _add_guidance(body: JsonObject, text: str) -> Edit | None:
     return None
 
 
-GEMINI: Final = Format(_items, _tools, _system_texts, _add_guidance)
+def _has_history(body: JsonObject) -> bool:
+    return isinstance(_request(body)[1].get("contents"), list)
+
+
+GEMINI: Final = Format(_items, _tools, _system_texts, _add_guidance, _has_history)

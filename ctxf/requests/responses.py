@@ -114,4 +114,9 @@ def _is_elsewhere(body: JsonObject) -> bool:
     return bool(body.get("previous_response_id") or body.get("conversation"))
 
 
-RESPONSES: Final = Format(_items, _tools, _system_texts, _add_guidance, _is_elsewhere)
+def _has_history(body: JsonObject) -> bool:
+    # A stored prompt, and a conversation that the provider keeps, may go on without an input.
+    return isinstance(body.get("input"), list | str) or bool(body.get("prompt")) or _is_elsewhere(body)
+
+
+RESPONSES: Final = Format(_items, _tools, _system_texts, _add_guidance, _has_history, _is_elsewhere)

@@ -52,13 +52,15 @@ class Format(NamedTuple):
 
     `items` is the history; `tools` are the names of the tools on offer; `system_texts` all texts that
     instruct the model; `add_guidance` the edit that puts one more text behind them, None where there is no
-    place for it; `is_elsewhere` tells of a body whose history the provider keeps.
+    place for it; `is_elsewhere` tells of a body whose history the provider keeps. `has_history` tells of one
+    that has the list of the format at all.
     """
 
     items: Callable[[JsonObject], Iterator[Item]]
     tools: Callable[[JsonObject], Iterator[str]]
     system_texts: Callable[[JsonObject], Iterator[str]]
     add_guidance: Callable[[JsonObject, str], Edit | None]
+    has_history: Callable[[JsonObject], bool]
     is_elsewhere: Callable[[JsonObject], bool] = lambda _body: False
 
 

@@ -1,5 +1,8 @@
 """`ctxf config`: what is configured, and where."""
 
+import os
+from difflib import get_close_matches
+
 import click
 
 from ctxf.cli.common import CommonOptions
@@ -9,6 +12,7 @@ from ctxf.cli.pipes import Output
 from ctxf.cli.status import Status
 from ctxf.cli.terminal import escape, say
 from ctxf.config import Loaded
+from ctxf.config.fields import VARIABLES
 
 _HELP = """Show or check the configuration.
 
@@ -29,6 +33,8 @@ Example:
 """
 
 _CHECK_HELP = """Check every file and variable; exit 78 when one cannot be used.
+
+A variable CTXF_... that ctxf does not know is a warning.
 
 \b
 Example:
@@ -69,9 +75,19 @@ def check(*, common: CommonOptions) -> int:
     if not common.quiet:
         for file in loaded.files:
             say(f"{escape(file.path)}: {'found' if file.found else 'not there'}")
+        _warn_of_variables()
     if not loaded.errors and not common.quiet:
         say("the configuration is good")
     return _report(loaded)
+
+
+def _warn_of_variables() -> None:
+    """Of a name that nothing reads: most likely a misspelt one."""
+    for name in sorted(os.environ):
+        if name.startswith("CTXF_") and name not in VARIABLES:
+            meant = get_close_matches(name, VARIABLES, 1)
+            hint = f"; did you mean {meant[0]}?" if meant else ""
+            say(escape(f"warning: {name}: ctxf knows no such variable{hint}"))
 
 
 def _report(loaded: Loaded) -> Status:

@@ -6,6 +6,7 @@ import shutil
 import stat
 from collections.abc import Iterator
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,12 +17,14 @@ from ctxf.archive.location import file_problem
 from ctxf.archive.sqlite import SQLITE_VERSION
 from ctxf.cli.common import CommonOptions
 from ctxf.cli.edge import common_options
+from ctxf.cli.extras import EXTRAS, missing_module
 from ctxf.cli.jsons import dump
 from ctxf.cli.pipes import Output
 from ctxf.cli.status import Status
 from ctxf.cli.terminal import escape, size
 from ctxf.config import Loaded
 from ctxf.errors import ArchiveError, ArchiveMissing
+from ctxf.protocol.languages import LANGUAGES
 
 _HELP = """Check this installation, its archive and its configuration.
 
@@ -60,7 +63,7 @@ def command(*, common: CommonOptions, client: str | None, as_json: bool) -> int:
     else:
         loaded = common.check()
         with Archive.open(loaded.settings.archive) as archive:
-            findings = [*_versions(), *_archive_findings(archive), *_configuration(loaded)]
+            findings = [*_versions(), *_extras(), *_archive_findings(archive), *_configuration(loaded)]
     output = Output()
     for finding in findings:
         if as_json:
@@ -78,6 +81,17 @@ def _versions() -> Iterator[Finding]:
     yield Finding("ctxf", version("ctxf"))
     yield Finding("Python", f"{platform.python_version()} on {platform.system()} {platform.machine()}")
     yield Finding("SQLite", SQLITE_VERSION)
+
+
+def _extras() -> Iterator[Finding]:
+    """Each extra; one that is not there is a choice, not a fault."""
+    lacking = {extra: missing_module(extra) for extra in EXTRAS}
+    wheels = {language.wheel for language in LANGUAGES if language.wheel}
+    absent = [wheel for wheel in wheels if find_spec(wheel.replace("-", "_")) is None]
+    lacking["languages"] = f"{len(absent)} of {len(wheels)} grammars" if absent else None
+    for extra, what in lacking.items():
+        state = "installed" if what is None else f"lacks {what} (pip install 'ctxf[{extra}]')"
+        yield Finding(extra, state)
 
 
 def _archive_findings(archive: Archive) -> Iterator[Finding]:

@@ -9,6 +9,7 @@ import click
 from ctxf.archive import Archive
 from ctxf.cli.common import CommonOptions
 from ctxf.cli.edge import common_options
+from ctxf.cli.gateway_advice import say_advice
 from ctxf.cli.gateways import recovery_command, require_gateway, say_exchange, summary
 from ctxf.cli.status import Status
 from ctxf.cli.terminal import say
@@ -19,7 +20,8 @@ _HELP = """Serve a local gateway that folds requests on their way to the provide
 Agents are pointed at it by their base URL: ANTHROPIC_BASE_URL=.../anthropic,
 GOOGLE_GEMINI_BASE_URL=.../gemini, base_url = ".../openai/v1". What is not a
 conversation, and every answer, passes byte for byte. Whatever goes wrong with
-folding, the request goes on as it came.
+folding, the request goes on as it came. Needs the extra `gateway`:
+pip install 'ctxf[gateway]'.
 
 Each conversation has a scope of its own; --scope puts all into one. To serve
 other machines too, set CTXF_GATEWAY_TOKEN: clients then send it as X-Ctxf-Token.
@@ -110,6 +112,7 @@ def command(
         status = Status.INTERRUPTED
     if not common.quiet:
         say(summary(assembled.stats))
+        say_advice(assembled.stats)
     return status
 
 

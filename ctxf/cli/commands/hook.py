@@ -8,7 +8,7 @@ from ctxf.hooks.run import HookOptions, run_hook
 
 _HELP = """Answer a hook of an agent: one JSON object on stdin, one or none on stdout.
 
-CLIENT is claude-code, codex or gemini; `ctxf setup` enters this command into
+CLIENT is claude-code (or claude), codex or gemini; `ctxf setup` enters this command into
 its configuration. When a session starts it tells the agent how to fold and to
 read back in a scope of its own. Before a file is written it puts originals in
 place of references, so that none gets into a file. The exit status is always 0.

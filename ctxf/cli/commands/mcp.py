@@ -9,13 +9,14 @@ from ctxf.archive import Archive
 from ctxf.cli.common import CommonOptions
 from ctxf.cli.edge import common_options
 from ctxf.cli.status import Status
-from ctxf.cli.terminal import say
+from ctxf.errors import ExtraMissing
 
 _HELP = """Serve the archive to an agent, as an MCP server on stdin and stdout.
 
 Tools: context_read, context_grep, context_list. With --scope the agent can
 reach that scope alone; without it each call names one. `ctxf setup` enters
-this command into an agent's configuration.
+this command into an agent's configuration. Needs the extra `mcp`:
+pip install 'ctxf[mcp]'.
 
 \b
 Examples:
@@ -35,8 +36,7 @@ def command(*, common: CommonOptions) -> int:
     except ModuleNotFoundError as error:
         if error.name is None or error.name.startswith("ctxf"):
             raise
-        say(f"the MCP server needs {error.name}: pip install 'ctxf[mcp]'")
-        return Status.CONFIG
+        raise ExtraMissing("mcp", error.name) from error
     gc.enable()
     gc.freeze()
     with Archive.open(settings.archive) as archive:

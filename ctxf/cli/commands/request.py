@@ -15,8 +15,16 @@ from ctxf.cli.status import Status, status_of, worst
 from ctxf.cli.terminal import escape, say
 from ctxf.config import MAX_INTEGER, Settings
 from ctxf.errors import ArchiveError, ConfigError, RequestNotRead
-from ctxf.requests import PROTOCOLS, Recovery, RequestPolicy, RequestResult, fold_request, restore_request
-from ctxf.requests.body import Body
+from ctxf.requests import (
+    PROTOCOLS,
+    Recovery,
+    RequestPolicy,
+    RequestRestoreResult,
+    RequestResult,
+    fold_request,
+    restore_request,
+)
+from ctxf.requests.formats import check_request
 
 _HELP = """Fold or restore a chat request: the JSON that goes to a model's API.
 
@@ -31,6 +39,8 @@ _FOLD_HELP = """Fold the marked blocks of the model's own earlier replies in a r
 Nothing else changes: no user's text, no tool call, no result, no byte of the
 JSON around it. A block folds once --delay further replies follow it. Whatever
 cannot be read or stored goes through as it came, with exit status 75.
+--guidance tells the model how to fold and to read back; restoring does not
+take it out again.
 
 The model reads a body back by a shell command, `ctxf read`, or another that
 --recovery-command names: see `ctxf guide`. Where it has tools instead, name
@@ -45,7 +55,8 @@ Examples:
 _RESTORE_HELP = """Put the exact originals back into a folded request.
 
 A reference that does not resolve in this scope stays where it is, is reported
-on stderr, and makes the exit status 1 (65 when its body is damaged).
+on stderr, and makes the exit status 1 (65 when its body is damaged). What
+`request fold --guidance` put behind the system prompt stays: it is no fold.
 
 \b
 Example:
@@ -69,7 +80,7 @@ def command() -> None:
     """See _HELP."""
 
 
-@command.command("fold", help=_FOLD_HELP)
+@command.command("fold", help=_FOLD_HELP, short_help="Fold the marked blocks of earlier replies.")
 @_request_options
 @click.option(
     "--delay",
@@ -121,7 +132,7 @@ def fold(
         status = status_of(error)
     if not settings.enabled:
         _write(body)
-        return status
+        return worst(status, report_request_fold(body, RequestResult(body), common, is_long=report))
     policy = RequestPolicy(
         settings.delay_requests,
         settings.min_savings_tokens,
@@ -132,13 +143,13 @@ def fold(
     )
     with archive:
         result = fold_request(body, protocol, archive, settings.scope, policy)
+    if not result.folds and (fault := _fault(body, protocol)):
+        result = RequestResult(body, failure=result.failure or fault)
     _write(result.body)
-    if result.failure is None and result.body is body:
-        result = _checked(body, result)
     return worst(status, report_request_fold(body, result, common, is_long=report))
 
 
-@command.command("restore", help=_RESTORE_HELP)
+@command.command("restore", help=_RESTORE_HELP, short_help="Put the exact originals back.")
 @_request_options
 @click.option(
     "--max-output",
@@ -154,6 +165,8 @@ def restore(*, common: CommonOptions, file: str | None, protocol: str, max_outpu
     body = _read(file)
     with Archive.open(settings.archive) as archive:
         result = restore_request(body, protocol, archive, settings.scope, max_output=max_output)
+    if result.body is body and (fault := _fault(body, protocol)):
+        result = RequestRestoreResult(body, failure=fault)
     _write(result.body)
     return report_request_restore(result, common)
 
@@ -169,13 +182,14 @@ def _recovery(
     return Recovery(command or own, shell, tools)
 
 
-def _checked(body: bytes, result: RequestResult[bytes]) -> RequestResult[bytes]:
-    """A body without a marker is not even parsed, but here a person may want to know that it is no JSON."""
+def _fault(body: bytes, protocol: str) -> RequestNotRead | None:
+    """A body without a marker is not even parsed, but here a person may want to know that it is no JSON, or
+    a request to another API than the one that was named."""
     try:
-        Body(body)
-    except RequestNotRead as failure:
-        return RequestResult(body, failure=failure)
-    return result
+        check_request(body, protocol)
+    except RequestNotRead as fault:
+        return fault
+    return None
 
 
 def _read(file: str | None) -> bytes:

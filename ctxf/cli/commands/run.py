@@ -13,6 +13,7 @@ import click
 from ctxf.archive import Archive
 from ctxf.cli.common import CommonOptions
 from ctxf.cli.edge import common_options
+from ctxf.cli.gateway_advice import say_advice
 from ctxf.cli.gateways import recovery_command, require_gateway, summary
 from ctxf.cli.terminal import escape, say
 from ctxf.sessions import install_secret, secret_path
@@ -26,7 +27,8 @@ Starts a gateway on a free port, points this one run of the agent at it, and
 says at the end what was saved. Nothing on disk changes. AGENT is claude, codex,
 gemini, or any program that heeds ANTHROPIC_BASE_URL, OPENAI_BASE_URL or
 GOOGLE_GEMINI_BASE_URL; what these variables say now is where the requests go
-on to. Exit status and signals are the agent's.
+on to. Exit status and signals are the agent's. Needs the extra `gateway`:
+pip install 'ctxf[gateway]'.
 
 \b
 Examples:
@@ -51,6 +53,9 @@ _HOST = "127.0.0.1"
 @common_options
 def command(*, common: CommonOptions, agent: str, args: tuple[str, ...]) -> int:
     """See _HELP."""
+    if shutil.which(agent) is None:
+        say(escape(f"{agent}: no such program in PATH; install it, or name it by its path"))
+        return _NOT_FOUND
     require_gateway()
     from ctxf.gateway import server  # noqa: PLC0415 - an extra
     from ctxf.gateway.assemble import assemble  # noqa: PLC0415
@@ -58,9 +63,6 @@ def command(*, common: CommonOptions, agent: str, args: tuple[str, ...]) -> int:
 
     loaded = common.check()
     settings = common.settings()
-    if shutil.which(agent) is None:
-        say(escape(f"{agent}: no such program in PATH; install it, or name it by its path"))
-        return _NOT_FOUND
     assembled = assemble(
         settings,
         Archive.open(settings.archive),
@@ -77,6 +79,7 @@ def command(*, common: CommonOptions, agent: str, args: tuple[str, ...]) -> int:
         status = _run(launch((agent, *args), f"http://{_HOST}:{port}", environ))
     if not common.quiet:
         say(summary(assembled.stats) if assembled.stats.requests else _unused(agent))
+        say_advice(assembled.stats)
     return status
 
 

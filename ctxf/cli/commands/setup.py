@@ -3,20 +3,20 @@
 import os
 from collections.abc import Sequence
 from importlib.resources import files
-from importlib.util import find_spec
 from pathlib import Path
 
 import click
 
 from ctxf.cli.common import CommonOptions
 from ctxf.cli.edge import common_options
+from ctxf.cli.extras import require_extra
 from ctxf.cli.files import cleaning_up_on_signals
 from ctxf.cli.pipes import Output
 from ctxf.cli.setup.checks import check_program, find_program
 from ctxf.cli.setup.install import Planned, apply, plan_install, plan_uninstall, without_journal
 from ctxf.cli.setup.journal import Journal, SetupError, journal_path
 from ctxf.cli.status import Status
-from ctxf.cli.terminal import escape
+from ctxf.cli.terminal import escape, say
 from ctxf.setup.clients import CLIENT_NAMES, Client, Program, client_edits
 
 _HELP = """Let an agent read back by itself: enter ctxf into its configuration.
@@ -25,7 +25,10 @@ CLIENT is claude, codex or gemini. It gets the MCP server, a hook that names
 each session's own scope and puts originals in place of references before a
 file is written, and a note in its instructions. Nothing is approved on your
 behalf. Comments, order and everything else in the files stay; --uninstall
-gives every byte back.
+gives every byte back. Needs the extra `mcp`: pip install 'ctxf[mcp]'.
+
+This is for reading back. What goes to the provider folds by `ctxf run` or
+`ctxf gateway`.
 
 \b
 Examples:
@@ -66,8 +69,8 @@ def command(
         if uninstall:
             program = journal.program if journal else Program("ctxf")
         else:
-            _require_extra()
-            program = Program(find_program(named), _options(common))
+            require_extra("mcp")
+            program = Program(_program(named, dry_run=dry_run), _options(common))
         edits = client_edits(chosen, program, os.environ, _home(), root)
         plan = plan_uninstall(edits, journal) if uninstall else plan_install(edits, journal)
         _print(_lines(chosen, plan, uninstall=uninstall, dry_run=dry_run))
@@ -119,12 +122,14 @@ def _lines(client: Client, plan: Sequence[Planned], *, uninstall: bool, dry_run:
     return lines
 
 
-def _require_extra() -> None:
-    for module in ("mcp", "tomlkit"):
-        if find_spec(module) is None:
-            raise SetupError(
-                f"clients need the MCP server, and {module} is not installed: pip install 'ctxf[mcp]'"
-            )
+def _program(named: str | None, *, dry_run: bool) -> str:
+    """What the client is to start. A dry run enters nothing, so there an objection is a warning."""
+    found = find_program(named)
+    if found.objection and not dry_run:
+        raise SetupError(found.objection)
+    if found.objection:
+        say(escape(f"warning: without --dry-run this would stop: {found.objection}"))
+    return found.path
 
 
 def _options(common: CommonOptions) -> tuple[str, ...]:

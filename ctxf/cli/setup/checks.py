@@ -8,12 +8,12 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from ctxf.cli.setup.journal import SetupError
 from ctxf.setup.clients import Client, Program
 
-__all__ = ["check_program", "find_program"]
+__all__ = ["FoundProgram", "check_program", "find_program"]
 
 _SECONDS: Final = 30.0
 # Environments of `uvx`, `uv run --with` and `pipx run`: they go away by themselves.
@@ -34,8 +34,15 @@ _HANDSHAKE: Final = (
 )
 
 
-def find_program(named: str | None) -> str:
-    """The absolute path of the `ctxf` that clients are to start. Raises SetupError.
+class FoundProgram(NamedTuple):
+    """The absolute path of a `ctxf`; `objection` says why no client may be given it, if so."""
+
+    path: str
+    objection: str = ""
+
+
+def find_program(named: str | None) -> FoundProgram:
+    """The `ctxf` that clients are to start. Raises SetupError where there is none.
 
     One that is named is taken as it is. Otherwise it is this very installation, if that is here to stay.
     """
@@ -43,7 +50,7 @@ def find_program(named: str | None) -> str:
         path = shutil.which(os.path.expanduser(named))
         if path is None:
             raise SetupError(f"{named}: no such command")
-        return os.path.abspath(path)
+        return FoundProgram(os.path.abspath(path))
     name = "ctxf.exe" if os.name == "nt" else "ctxf"
     candidates = [
         sys.argv[0] if Path(sys.argv[0]).name == name else "",
@@ -55,11 +62,13 @@ def find_program(named: str | None) -> str:
         raise SetupError("the command ctxf was not found; install ctxf, or name it with --command")
     for path in (found, os.path.realpath(found), sys.prefix):
         if _is_temporary(path):
-            raise SetupError(
-                f"{path} is a temporary place, and a client would look there later; install ctxf for "
-                "good (pipx install 'ctxf[mcp]'), or name a command that stays with --command"
+            return FoundProgram(
+                found,
+                f"{path} is a temporary place, and a client would look there later; install ctxf where it "
+                "stays (a virtual environment outside temporary directories), or name a command that stays "
+                "with --command",
             )
-    return found
+    return FoundProgram(found)
 
 
 def _is_temporary(path: str) -> bool:

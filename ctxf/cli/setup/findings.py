@@ -54,8 +54,8 @@ def _secret() -> ClientFinding:
     try:
         path = secret_path(os.environ)
         if read_secret(path) is None:
-            return ClientFinding("install secret", "not there yet; the first session makes it")
+            return ClientFinding("secret", "not there yet; the first session makes it")
         exposed = stat.S_IMODE(path.stat().st_mode) & (stat.S_IRWXG | stat.S_IRWXO)
     except (CtxfError, OSError) as error:
-        return ClientFinding("install secret", str(error), "see the message")
-    return ClientFinding("install secret", str(path), f"run: chmod 600 {path}" if exposed else "")
+        return ClientFinding("secret", str(error), "see the message")
+    return ClientFinding("secret", str(path), f"run: chmod 600 {path}" if exposed else "")
