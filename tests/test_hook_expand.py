@@ -190,7 +190,7 @@ def test_any_text_by_its_lines(text: str) -> None:
 def test_what_does_not_resolve_never_changes_anything(text: str) -> None:
     for expand in (expand_text, expand_patch):
         assert expand(text, lookup).text == text
-    assert expand_text(text, lookup, is_markdown=True, ends_line=False).text == text
+    assert expand_text(text, lookup, is_markdown=True, behind="rest").text == text
 
 
 def texts(command: str) -> list[str] | None:
@@ -273,7 +273,7 @@ def test_which_bodies_a_here_document_can_hold(command: str, body: str, holds: b
 
 
 def test_a_small_text_cannot_become_an_enormous_one() -> None:
-    large = {A: b"x" * (1 << 20)}
+    large = {A: b"x" * ((1 << 20) - 1) + b"\n"}
     found = expand_text(f"{ref(A)}\n" * 50, large.__getitem__)
     assert len(found.text) < 40 << 20
     assert len(found.expanded) == 32
