@@ -2,11 +2,14 @@
 
 import json
 import re
+import sqlite3
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ctxf.archive import Archive, NewBody
 from ctxf.sessions import install_secret, session_scope
 from tests.cli import BODY, NOTES, Cli, id_of
 
@@ -145,6 +148,66 @@ def test_an_edit(folded: Cli, client: str, name: str) -> None:
     assert new_input(tool(folded, client, name, tool_input))["old_string"] == f"{BODY.decode()}after"
     path.write_text(f"{REFERENCE}\nafter\n")  # a placeholder that is really there
     assert tool(folded, client, name, tool_input) is None
+
+
+def end_in_no_line_end(cli: Cli) -> tuple[str, str]:
+    """A body without a last line end that is archived for all clients: its reference and itself."""
+    body = (b"line\n" * 100).removesuffix(b"\n")
+    reference = f"[[cf:v2:{id_of(body)}]]"
+    for client in CLIENTS:
+        with Archive.open(cli.archive) as archive:
+            archive.put(scope_in(start(cli, client)), [[NewBody(body, sha256(body).digest(), b"x")]])
+    return reference, body.decode()
+
+
+NO_LINE_BEHIND: list[tuple[str, str, dict[str, str]]] = [
+    ("claude-code", "Write", {"file_path": "a", "content": "top\n{}\nmore\n"}),
+    (
+        "claude-code",
+        "Write",
+        {
+            "file_path": "a.md",
+            "content": "<!-- @context-fold begin n -->\n{}\n<!-- @context-fold end n -->\n",
+        },
+    ),
+    ("claude-code", "Edit", {"file_path": "a", "old_string": "x\n", "new_string": "{}\n"}),
+    ("gemini", "replace", {"file_path": "a", "old_string": "x", "new_string": "{}\ny"}),
+    ("codex", "apply_patch", {"command": "*** Begin Patch\n*** Add File: a\n+{}\n*** End Patch\n"}),
+    ("claude-code", "Bash", {"command": "cat > made.py <<'EOF'\n{}\nEOF\necho after"}),
+    ("codex", "Bash", {"command": "apply_patch <<'EOF'\n*** Begin Patch\n+{}\n*** End Patch\nEOF\n"}),
+]
+
+
+@pytest.mark.parametrize(("client", "name", "tool_input"), NO_LINE_BEHIND)
+def test_lines_are_never_joined(cli: Cli, client: str, name: str, tool_input: dict[str, str]) -> None:
+    reference, _body = end_in_no_line_end(cli)
+    filled = {key: text.replace("{}", reference) for key, text in tool_input.items()}
+    reason = denial(tool(cli, client, name, filled))
+    assert reference in reason
+    assert "no line can stand behind it" in reason
+    assert "write the text itself" in reason
+
+
+def test_at_the_very_end_a_body_without_a_line_end_is_exact(cli: Cli) -> None:
+    reference, body = end_in_no_line_end(cli)
+    for content in (f"top\n{reference}", f"top\n{reference}\n"):
+        answer = tool(cli, "claude-code", "Write", {"file_path": "a", "content": content})
+        assert new_input(answer)["content"] == f"top\n{body}"
+
+
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+def test_what_the_edited_file_holds_already_stays(folded: Cli, line_end: str) -> None:
+    text = f"a\n{REFERENCE}\nb\nin {MISSING} line\n".replace("\n", line_end)
+    path = folded.write("file.md", text.encode())
+    for old, new in (
+        (f"{REFERENCE}\nb", f"{REFERENCE}\nc"),
+        ("a\n", f"{REFERENCE}\n"),
+        (f"in {MISSING} line", f"at {MISSING} line"),
+    ):
+        tool_input = {"file_path": str(path), "old_string": old, "new_string": new}
+        assert tool(folded, "claude-code", "Edit", tool_input) is None
+        edits = {"file_path": str(path), "edits": [{"old_string": old, "new_string": new}]}
+        assert tool(folded, "claude-code", "MultiEdit", edits) is None
 
 
 def test_many_edits(folded: Cli) -> None:
@@ -319,6 +382,35 @@ def bad_config(cli: Cli) -> None:
     cli.write(".context-folding.toml", b"version = [")
 
 
+def locked(cli: Cli) -> Any:
+    other = sqlite3.connect(cli.archive, isolation_level=None)
+    other.execute("PRAGMA journal_mode = DELETE")
+    other.execute("BEGIN EXCLUSIVE")
+    return other
+
+
+HOLDING: list[tuple[str, str, dict[str, str]]] = [
+    ("claude-code", "Write", {"file_path": "a", "content": f"{REFERENCE}\n{MISSING}\n"}),
+    ("claude-code", "Write", {"file_path": "a.md", "content": f"```\n{REFERENCE}\n```\n"}),
+    ("claude-code", "Edit", {"file_path": "a", "old_string": "x", "new_string": REFERENCE}),
+    ("codex", "apply_patch", {"command": f"*** Begin Patch\n+{REFERENCE}\n"}),
+    ("gemini", "run_shell_command", {"command": f"cat > a <<'END'\n{REFERENCE}\nEND\n"}),
+]
+
+
+@pytest.mark.parametrize(("client", "name", "tool_input"), HOLDING)
+@pytest.mark.parametrize("spoil", [garbage, gone, locked])
+def test_nothing_is_written_while_the_archive_cannot_be_read(
+    folded: Cli, spoil: Any, client: str, name: str, tool_input: dict[str, str]
+) -> None:
+    other = spoil(folded)
+    reason = denial(tool(folded, client, name, tool_input))
+    assert str(folded.archive) in reason
+    assert ("stays locked by another process" in reason) == (other is not None)
+    if other is not None:
+        other.close()
+
+
 @pytest.mark.parametrize("spoil", [garbage, gone, no_secret])
 def test_whatever_is_broken(folded: Cli, spoil: Any) -> None:
     spoil(folded)
@@ -336,6 +428,16 @@ def test_a_project_with_a_broken_configuration(folded: Cli) -> None:
 def test_descriptors_that_are_closed(cli: Cli, redirect: str) -> None:
     event = json.dumps({"hook_event_name": "SessionStart", "session_id": "1"}).encode()
     assert cli.run("hook", "codex", stdin=event, redirect=redirect).status == 0
+
+
+def test_a_scope_that_is_set_needs_no_secret(cli: Cli) -> None:
+    assert cli.run("--scope", "mine", stdin=NOTES).status == 0
+    content = {"file_path": "a", "content": f"{REFERENCE}\n"}
+    for _ in range(2):
+        answer = tool(cli, "claude-code", "Write", content, env={"CTXF_SCOPE": "mine"})
+        assert new_input(answer)["content"] == BODY.decode()
+        start(cli, "claude-code", env={"CTXF_SCOPE": "mine"})
+    assert not (cli.root / "home/.local/share/ctxf/secret").exists()
 
 
 def test_the_guard_alone_makes_nothing(cli: Cli) -> None:

@@ -260,6 +260,73 @@ def test_an_end_half_way_can_be_undone(cli: Cli) -> None:
     assert snapshot(home(cli)) == before
 
 
+KILLED = """
+import os, signal, sys
+calls = 0
+def killing(call):
+    def called(*args, **named):
+        global calls
+        calls += 1
+        if calls == int(sys.argv[1]):
+            os.kill(os.getpid(), signal.SIGKILL)
+        return call(*args, **named)
+    return called
+os.replace, os.link = killing(os.replace), killing(os.link)
+sys.argv = ["ctxf", *sys.argv[2:]]
+from ctxf.__main__ import main
+main()
+"""
+
+
+@pytest.mark.parametrize("call", [1, 2, 3, 4, 5])
+@pytest.mark.parametrize("is_new", [True, False])
+def test_a_kill_leaves_no_copies(cli: Cli, call: int, is_new: bool) -> None:
+    fill(home(cli), FILES["claude"][1:] if is_new else FILES["claude"])
+    before = snapshot(home(cli))
+    killed = subprocess.run(
+        [sys.executable, "-c", KILLED, str(call), "setup", "claude"],
+        env=cli.environment(),
+        cwd=cli.cwd,
+        capture_output=True,
+        check=False,
+    )
+    assert killed.returncode == -9
+    left = list(home(cli).rglob(".ctxf-*"))
+    assert left
+    assert all(stat.S_IMODE(path.stat().st_mode) & 0o137 == 0 for path in left)
+    ok(cli.run("setup", "claude", "--uninstall"))
+    assert snapshot(home(cli)) == before
+    assert not list(home(cli).rglob(".ctxf-*"))
+    assert not (home(cli) / ".local/share/ctxf/setup").exists()
+
+
+def test_what_a_kill_left_goes_with_the_next_set_up(cli: Cli) -> None:
+    fill(home(cli), FILES["claude"])
+    subprocess.run(
+        [sys.executable, "-c", KILLED, "4", "setup", "claude"],
+        env=cli.environment(),
+        cwd=cli.cwd,
+        capture_output=True,
+        check=False,
+    )
+    assert list(home(cli).rglob(".ctxf-*"))
+    ok(cli.run("setup", "claude"))
+    assert not list(home(cli).rglob(".ctxf-*"))
+
+
+def test_a_file_of_a_byte_order_mark_alone_is_empty(cli: Cli) -> None:
+    for name in (".claude/settings.json", ".claude.json"):
+        path = home(cli) / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(b"\xef\xbb\xbf")
+    before = snapshot(home(cli))
+    ok(cli.run("setup", "claude"))
+    assert json.loads(path.read_text("utf-8-sig"))["mcpServers"]
+    assert path.read_bytes().startswith(b"\xef\xbb\xbf{")
+    ok(cli.run("setup", "claude", "--uninstall"))
+    assert snapshot(home(cli)) == before
+
+
 def test_a_temporary_installation_is_refused(cli: Cli) -> None:
     ran = cli.run("setup", "claude", env={"TMPDIR": str(Path(sys.prefix).parent)})
     assert ran.status != 0

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ctxf.errors import BodyNotFound
-from ctxf.hooks.expand import expand_patch, expand_text
+from ctxf.errors import ArchiveError, BodyNotFound
+from ctxf.hooks.expand import Behind, Expansion, NoLineEnd, expand_patch, expand_text
 from ctxf.hooks.heredocs import find_heredocs
 
 A, B, GONE = "a" * 12, "b" * 13, "0" * 12
@@ -41,6 +41,7 @@ def ref(id: str) -> str:
             "<!-- @context-fold begin n -->\none\ntwo\n<!-- @context-fold end n -->\n",
         ),
         (f"{ref(A)}\n{ref(B)}\n", "one\ntwo\nCR\r\nno end"),
+        (f"{ref(A)}\n{ref(B)}", "one\ntwo\nCR\r\nno end"),
         (f"```\n{ref(A)}\n```\n", "```\none\ntwo\n```\n"),
     ],
 )
@@ -90,22 +91,85 @@ def test_what_stays_is_told_apart() -> None:
     [(ref(A), "one\ntwo"), (f"x\n{ref(A)}", "x\none\ntwo"), (ref(A) + "\n", "one\ntwo\n")],
 )
 def test_inside_a_line_the_last_line_end_is_the_files(text: str, expanded: str) -> None:
-    assert expand_text(text, lookup, ends_line=False).text == expanded
+    assert expand_text(text, lookup, behind="rest").text == expanded
+
+
+@pytest.mark.parametrize(
+    ("text", "behind"),
+    [
+        (f"top\n{ref(B)}\nmore\n", "nothing"),
+        (f"top\n{ref(B)}\n\n", "nothing"),
+        (f"<!-- @context-fold begin n -->\n{ref(B)}\n<!-- @context-fold end n -->\n", "nothing"),
+        (f"```\n{ref(B)}\n```\n", "nothing"),
+        (f"{ref(B)}\n", "line"),
+        (ref(B), "line"),
+        (f"{ref(B)}\n", "rest"),
+    ],
+)
+def test_a_body_without_a_last_line_end_takes_no_next_line_in(text: str, behind: Behind) -> None:
+    found = expand_text(text, lookup, is_markdown=True, behind=behind)
+    assert (found.text, found.expanded, found.quoted) == (text, (), ())
+    ((id, error),) = found.missing
+    assert (id, type(error)) == (B, NoLineEnd)
+
+
+def test_before_the_rest_of_a_line_it_stands() -> None:
+    assert expand_text(ref(B), lookup, behind="rest").text == "CR\r\nno end"
+
+
+def test_what_the_file_holds_is_left_alone() -> None:
+    text = f"{ref(A)}\nin {ref(B)} line\n{ref(GONE)}\n"
+    found = expand_text(text, lookup, held=[A, B, GONE])
+    assert found == Expansion(text)
+
+
+def test_an_archive_that_cannot_be_read_tells_nothing() -> None:
+    def locked(id: str) -> bytes:
+        raise ArchiveError("a.db", "stays locked")
+
+    for text in (f"{ref(A)}\n", f"```\n{ref(A)}\n```\n"):
+        with pytest.raises(ArchiveError):
+            expand_text(text, locked, is_markdown=True)
 
 
 def test_a_patch() -> None:
-    patch = f"*** Begin Patch\n@@\n {ref(A)}\n-{ref(A)}\n+{ref(A)}\n+  # {ref(B)}\n+x\n*** End Patch"
+    patch = f"*** Begin Patch\n@@\n {ref(B)}\n-x\n+{ref(A)}\n+  # {ref(B)}\n+x\n*** End Patch"
     assert expand_patch(patch, lookup).text == (
-        f"*** Begin Patch\n@@\n {ref(A)}\n-{ref(A)}\n+one\n+two\n+CR\r\n+no end\n+x\n*** End Patch"
+        f"*** Begin Patch\n@@\n {ref(B)}\n-x\n+one\n+two\n+  # {ref(B)}\n+x\n*** End Patch"
     )
+
+
+def test_a_patch_of_two_files() -> None:
+    patch = (
+        f"*** Begin Patch\n*** Update File: a\n@@\n-{ref(A)}\n+{ref(A)}\n*** Add File: b\n+{ref(A)}\n"
+        "*** End Patch\n"
+    )
+    found = expand_patch(patch, lookup)
+    assert found.expanded == (A,)
+    assert found.text == patch.replace(f"b\n+{ref(A)}\n", "b\n+one\n+two\n")
+
+
+def test_a_patch_cannot_write_a_body_without_a_last_line_end() -> None:
+    patch = f"*** Begin Patch\n*** Add File: a\n+{ref(B)}\n*** End Patch\n"
+    found = expand_patch(patch, lookup)
+    assert found.text == patch
+    assert isinstance(found.missing[0][1], NoLineEnd)
 
 
 def by_lines(text: str) -> str:
     """The rule written down naively, for bare references."""
     lines = [line + "\n" for line in text.split("\n")]
     lines[-1] = lines[-1][:-1]
-    bodies = {ref(id): body.decode() for id, body in BODIES.items() if id != "c" * 12}
-    return "".join(bodies.get(re.sub(r"\r?\n\Z", "", line).strip(" \t"), line) for line in lines)
+    if not lines[-1]:
+        lines.pop()
+    result = ""
+    for number, line in enumerate(lines, 1):
+        id = re.sub(r"\r?\n\Z", "", line).strip(" \t")
+        if id == ref(A) or (id == ref(B) and number == len(lines)):
+            result += BODIES[A if id == ref(A) else B].decode()
+        else:
+            result += line
+    return result
 
 
 WORDS = st.sampled_from(
@@ -126,7 +190,7 @@ def test_any_text_by_its_lines(text: str) -> None:
 def test_what_does_not_resolve_never_changes_anything(text: str) -> None:
     for expand in (expand_text, expand_patch):
         assert expand(text, lookup).text == text
-    assert expand_text(text, lookup, is_markdown=True, ends_line=False).text == text
+    assert expand_text(text, lookup, is_markdown=True, behind="rest").text == text
 
 
 def texts(command: str) -> list[str] | None:
@@ -209,7 +273,7 @@ def test_which_bodies_a_here_document_can_hold(command: str, body: str, holds: b
 
 
 def test_a_small_text_cannot_become_an_enormous_one() -> None:
-    large = {A: b"x" * (1 << 20)}
+    large = {A: b"x" * ((1 << 20) - 1) + b"\n"}
     found = expand_text(f"{ref(A)}\n" * 50, large.__getitem__)
     assert len(found.text) < 40 << 20
     assert len(found.expanded) == 32

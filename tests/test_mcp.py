@@ -11,11 +11,12 @@ import anyio
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from mcp import Client, StdioServerParameters
+from mcp import Client, MCPError, StdioServerParameters
 
 import ctxf
 from ctxf.lines import LineRange
 from ctxf.mcp.answers import PAGE_BYTES, page, readable
+from ctxf.mcp.lines import without_lone_surrogates
 from ctxf.mcp.server import build_server
 from tests.cli import BODY, Cli, id_of, log, marked
 
@@ -168,6 +169,11 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("context_grep", {"pattern": "a", "context": 99}, "0 to 50"),
     ("context_grep", {"pattern": "a", "skip": -1}, "0 or more"),
     ("context_list", {"skip": -1}, "0 or more"),
+    ("context_list", {"skip": 10**30}, "at most"),
+    ("context_grep", {"pattern": "a", "skip": 10**30}, "at most"),
+    ("context_read", {"id": "x" * 10_000}, "is no id"),
+    ("context_read", {"id": id_of(BODY), "scope": " " * 10_000}, "is no scope"),
+    ("context_read", {"id": id_of(BODY), "lines": "9" * 10_000}, "give A:B"),
 ]
 
 
@@ -179,6 +185,7 @@ def test_what_goes_wrong_is_explained(
         note, _ = await call(client, tool, True, **{"scope": HOME, **arguments})
         assert words in note
         assert "Traceback" not in note
+        assert len(note) < 1000
 
     with_client(archive, None, use)
 
@@ -251,6 +258,60 @@ def test_over_pipes_as_an_agent_starts_it(cli: Cli, archive: Path) -> None:
             assert text == BODY.decode()
 
     anyio.run(main)
+
+
+def test_a_prompt_for_a_wrong_scope(archive: Path) -> None:
+    async def use(client: Client) -> None:
+        with pytest.raises(MCPError, match="is no scope: use 1 to 256"):
+            await client.get_prompt("fold-guidance", {"scope": "no scope"})
+
+    with_client(archive, None, use)
+
+
+@pytest.mark.parametrize(
+    ("line", "read"),
+    [
+        (rb'"\ud800"', rb'"\ufffd"'),
+        (rb'"\uDFFFx"', rb'"\ufffdx"'),
+        (rb'"\udc00\ud800"', rb'"\ufffd\ufffd"'),
+        (rb'"\ud83d\ude00"', rb'"\ud83d\ude00"'),
+        (rb'"\ud800\ud83d\ude00"', rb'"\ufffd\ud83d\ude00"'),
+        (rb'"\\ud800"', rb'"\\ud800"'),
+        (rb'"\\\ud800\n"', rb'"\\\ufffd\n"'),
+        (rb'"\u00e9 d800"', rb'"\u00e9 d800"'),
+        (b"\\", b"\\"),
+    ],
+)
+def test_lone_surrogates_are_made_readable(line: bytes, read: bytes) -> None:
+    assert without_lone_surrogates(line) == read
+
+
+def test_a_lone_surrogate_is_answered(cli: Cli, archive: Path) -> None:
+    calls = [
+        (2, "context_grep", rb'{"pattern":"\ud800"}'),
+        (3, "context_read", rb'{"id":"\udfff"}'),
+        (4, "context_list", rb'{"scope":"\ud800"}'),
+    ]
+    lines = [
+        b'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18",'
+        b'"capabilities":{},"clientInfo":{"name":"t","version":"1"}}}',
+        b'{"jsonrpc":"2.0","method":"notifications/initialized"}',
+        *(
+            b'{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"%s","arguments":%s}}'
+            % (id, name.encode(), arguments)
+            for id, name, arguments in calls
+        ),
+    ]
+    process = cli.start("mcp", "--archive", str(archive))
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(b"\n".join(lines) + b"\n")
+    process.stdin.flush()
+    answers = {answer["id"]: answer for answer in (json.loads(process.stdout.readline()) for _ in range(4))}
+    process.communicate(timeout=60)
+    assert answers.keys() == {1, 2, 3, 4}
+    assert all("result" in answer for answer in answers.values())
+    assert "is no id" in answers[3]["result"]["content"][0]["text"]
 
 
 def test_stdout_carries_nothing_but_json_rpc(cli: Cli) -> None:

@@ -39,10 +39,11 @@ class Archive:
     making an Archive never fails and text without markers never touches the disk.
     """
 
-    def __init__(self, store: Store | Path) -> None:
-        """An archive over a store, or over the SQLite store in a file."""
+    def __init__(self, store: Store | Path, *, patience: float | None = None) -> None:
+        """An archive over a store, or over the SQLite store in a file; for `patience` see `open`."""
         # A relative path is meant from where we are now, not from where the first call comes.
         self._store_or_file = Path(os.path.abspath(store)) if isinstance(store, Path) else store
+        self._patience = patience
 
     @property
     def _store(self) -> Store:
@@ -53,13 +54,16 @@ class Archive:
 
             # Should two threads come here at once, each has a store, and all later calls the last one: a
             # lock would stay locked for ever in a child that is forked meanwhile.
-            store = self._store_or_file = SqliteStore(store)
+            store = self._store_or_file = SqliteStore(store, patience=self._patience)
         return store
 
     @classmethod
-    def open(cls, path: str | os.PathLike[str] | None = None) -> Self:
-        """The archive in the file `path`; by default where `default_archive_path` says."""
-        return cls(default_archive_path(os.environ) if path is None else Path(path))
+    def open(cls, path: str | os.PathLike[str] | None = None, *, patience: float | None = None) -> Self:
+        """The archive in the file `path`; by default where `default_archive_path` says.
+
+        `patience`: the seconds that a call waits for another process's lock, by default 30.
+        """
+        return cls(default_archive_path(os.environ) if path is None else Path(path), patience=patience)
 
     @classmethod
     def memory(cls) -> Self:

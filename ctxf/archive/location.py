@@ -93,16 +93,17 @@ def create_archive_file(path: Path) -> bool:
 
 
 @contextlib.contextmanager
-def new_file(path: Path) -> Iterator[Path]:
+def new_file(path: Path, aside: Path | None = None) -> Iterator[Path]:
     """Fill a new file, mode 0600, that stands at `path` when the block ends: whole, durable, or not at all.
 
-    The block gets the empty file's temporary path. Raises FileExistsError, at the latest at the end:
+    The block gets the empty file's temporary path: `aside`, in the same directory, for a caller that has to
+    find it after a kill, or a random one. Raises FileExistsError, at the latest at the end:
     nothing is ever overwritten. OSError.
     """
     if os.path.lexists(path):
         raise FileExistsError(errno.EEXIST, "is there already and is not overwritten", str(path))
     # Named before it is made: no signal can come in between and leave it behind.
-    temporary = path.with_name(f".ctxf-{os.urandom(8).hex()}")
+    temporary = aside or path.with_name(f".ctxf-{os.urandom(8).hex()}")
     try:
         _make_private(temporary, path)
         yield temporary

@@ -37,16 +37,19 @@ def read_file(path: Path) -> tuple[bytes, os.stat_result]:
         return file.read(), status
 
 
-def replace_file(path: Path, data: bytes, *, source: os.stat_result, in_place: bool) -> None:
+def replace_file(
+    path: Path, data: bytes, *, source: os.stat_result, in_place: bool, aside: Path | None = None
+) -> None:
     """Make `data` the content of `path` in one step; a link is followed, the mode stays.
 
     `source` is the state of the file that was read: a new file is no more public than that one, and
-    `in_place`, where it is the same file, one that was written since is left alone.
+    `in_place`, where it is the same file, one that was written since is left alone. `aside`, in the same
+    directory, is the new file until then, for a caller that has to find it after a kill.
     Raises FileChanged, OSError; then the file is as it was and no other file is left behind.
     """
     target = Path(os.path.realpath(path))
     # Named before it is made: no signal can come in between and leave it behind.
-    temporary = target.with_name(f".ctxf-{os.urandom(8).hex()}")
+    temporary = aside or target.with_name(f".ctxf-{os.urandom(8).hex()}")
     try:
         with open(temporary, "xb", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
             _set_mode(file.fileno(), target, source)

@@ -1,6 +1,7 @@
 """Runs a gateway: the socket, the HTTP server around the application, and a thread to run it in."""
 
 import contextlib
+import logging
 import signal
 import socket
 import threading
@@ -83,6 +84,8 @@ def _blocked(signals: Iterable[int]) -> Iterator[Callable[[], None]]:
 def _server(
     gateway: Gateway, on_start: Callable[[], Coroutine[None, None, None]] | None = None
 ) -> uvicorn.Server:
+    # For every client that leaves in the middle of an answer it writes lines to stderr.
+    logging.getLogger("asyncio").setLevel(logging.CRITICAL)
     config = uvicorn.Config(
         gateway,
         http="h11",

@@ -2,17 +2,28 @@
 
 By its lines alone: a line that holds a reference and nothing else, bare or in a comment, stands for the
 lines of its body, whether it is the middle of a reference block, an omission line or was written alone. A
-reference within other text is left for the model to resolve, since a body is whole lines.
+reference within other text is left for the model to resolve, since a body is whole lines. A body without
+a line end at its end stands only where nothing follows: it would take the next line into its last one.
 """
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
-from typing import Final, NamedTuple
+from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import Final, Literal, NamedTuple
 
-from ctxf.errors import CtxfError
+from ctxf.errors import ArchiveError, BodyNotFound, CtxfError
 
-__all__ = ["HEAD", "Expansion", "NotText", "TooLarge", "expand_patch", "expand_text", "reference_ids"]
+__all__ = [
+    "HEAD",
+    "Behind",
+    "Expansion",
+    "NoLineEnd",
+    "NotText",
+    "TooLarge",
+    "expand_patch",
+    "expand_text",
+    "reference_ids",
+]
 
 HEAD: Final = "[[cf:v2:"
 
@@ -24,11 +35,15 @@ _LINE = re.compile(
     r"\[\[cf:v2:([0-9a-f]{12,64})\]\][ \t]*+(?:\*/\}?|-->|\*\)|-\})?[ \t]*+(\r?\n|\Z)"
 )
 _FENCE = re.compile(r"[ \t>]*+(?:(?:[-*+]|[0-9]{1,9}+[.)])[ \t]++)?+(`{3,}+|~{3,}+)")
+_FILE = re.compile(r"^(?=\*\*\* (?:Add|Update|Delete) File: )", re.MULTILINE)
 
 _MOST_EXPANDED: Final = 32 << 20
 
 Lookup = Callable[[str], bytes]
 """The body of an id; raises CtxfError."""
+
+Behind = Literal["nothing", "line", "rest"]
+"""What follows a text where it is put: the end of the file, a new line, or the rest of its last line."""
 
 
 class NotText(CtxfError):
@@ -45,6 +60,14 @@ class TooLarge(CtxfError):
     def __init__(self, id: str) -> None:
         self.id = id
         super().__init__(f"{id}: with its original the text becomes too large")
+
+
+class NoLineEnd(CtxfError):
+    """The body of `id` has no line end at its end, and something follows."""
+
+    def __init__(self, id: str) -> None:
+        self.id = id
+        super().__init__(f"{id}: its original has no line end at its end, so no line can stand behind it")
 
 
 class Expansion(NamedTuple):
@@ -66,27 +89,46 @@ def reference_ids(text: str) -> list[str]:
     return _REFERENCE.findall(text)
 
 
-def expand_text(text: str, lookup: Lookup, *, is_markdown: bool = False, ends_line: bool = True) -> Expansion:
-    """Expand a text. `ends_line`: what comes behind it begins a new line.
-
-    Where that is not so, a reference at the very end gives its body without the last line end.
+def expand_text(
+    text: str,
+    lookup: Lookup,
+    *,
+    is_markdown: bool = False,
+    behind: Behind = "nothing",
+    held: Collection[str] = (),
+) -> Expansion:
+    """Expand a text. Before the rest of a line, a reference at the very end gives its body without the last
+    line end. `held` are ids to be left alone. Raises ArchiveError: then nothing is known of any reference.
     """
     if HEAD not in text:
         return Expansion(text)
-    return _Expander(lookup, ends_line).run(text, _fenced(text) if is_markdown else ())
+    return _Expander(lookup, behind, held).run(text, _fenced(text) if is_markdown else ())
 
 
 def expand_patch(patch: str, lookup: Lookup) -> Expansion:
-    """Expand the lines that a patch adds (`+` before each), as `apply_patch` takes it."""
+    """Expand the lines that a patch adds (`+` before each), as `apply_patch` takes it; raises ArchiveError.
+
+    What a file's other lines in the patch hold is in that file already and is left alone.
+    """
     if HEAD not in patch:
         return Expansion(patch)
-    return _Expander(lookup, True, added="+").run(patch, ())
+    parts = []
+    for part in _FILE.split(patch):
+        others = [id for line in part.split("\n") if line[:1] in ("-", " ") for id in reference_ids(line)]
+        parts.append(_Expander(lookup, "line", others, added="+").run(part, ()))
+    return Expansion(
+        "".join(part.text for part in parts),
+        tuple(id for part in parts for id in part.expanded),
+        tuple(one for part in parts for one in part.missing),
+        inline=tuple(id for part in parts for id in part.inline),
+    )
 
 
 class _Expander:
-    def __init__(self, lookup: Lookup, ends_line: bool, added: str = "") -> None:
+    def __init__(self, lookup: Lookup, behind: Behind, held: Collection[str], added: str = "") -> None:
         self._lookup = lookup
-        self._ends_line = ends_line
+        self._behind = behind
+        self._held = frozenset(held)
         self._added = added
         self._expanded: list[str] = []
         self._missing: list[tuple[str, CtxfError]] = []
@@ -101,7 +143,8 @@ class _Expander:
             pieces.append(text[position:start])
             fence = bisect_right(fenced, (start, len(text))) - 1
             is_fenced = fence >= 0 and start < fenced[fence][1]
-            pieces.append(self._expand_line(text[start:end], is_fenced))
+            behind = "line" if end < len(text) else self._behind
+            pieces.append(self._expand_line(text[start:end], behind, is_fenced))
             position = end
         pieces.append(text[position:])
         return Expansion(
@@ -112,18 +155,25 @@ class _Expander:
             tuple(self._inline),
         )
 
-    def _expand_line(self, line: str, is_fenced: bool) -> str:
+    def _expand_line(self, line: str, behind: Behind, is_fenced: bool) -> str:
         if self._added and not line.startswith(self._added):
             return line  # context, or what the patch takes away
         match = _LINE.fullmatch(line, len(self._added))
         if match is None:
-            self._inline += reference_ids(line)
+            self._inline += (id for id in reference_ids(line) if id not in self._held)
             return line
         id, line_end = match[1], match[2]
+        if id in self._held:
+            return line
+        keeps_line_end = not line_end and behind == "rest"  # the file's own stands behind
         try:
             body = self._body(id)
+            if behind != "nothing" and not keeps_line_end and body and not body.endswith("\n"):
+                raise NoLineEnd(id)
+        except ArchiveError:
+            raise
         except CtxfError as error:
-            if is_fenced:
+            if is_fenced and isinstance(error, BodyNotFound):
                 self._quoted.append(id)
             else:
                 self._missing.append((id, error))
@@ -131,7 +181,7 @@ class _Expander:
         self._expanded.append(id)
         if self._added:
             return "".join(f"{self._added}{one}\n" for one in _lines(body))
-        if not line_end and not self._ends_line:
+        if keeps_line_end:
             return body.removesuffix("\n").removesuffix("\r")
         return body
 
@@ -148,8 +198,7 @@ class _Expander:
 
 def _lines(body: str) -> list[str]:
     """Its lines without their LF; nothing else ends a line (PROTOCOL.md §2.2), so a CR before it stays."""
-    lines = body.split("\n")
-    return lines if lines[-1] else lines[:-1]
+    return body.split("\n")[:-1]
 
 
 def _lines_with_reference(text: str) -> Iterator[tuple[int, int]]:

@@ -7,15 +7,17 @@ file holds already is no news and is left alone.
 """
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from ctxf.errors import CtxfError
+from ctxf.errors import ArchiveError, ArchiveMissing, BodyNotFound, CtxfError
 from ctxf.hooks.expand import (
     HEAD,
+    Behind,
     Expansion,
     Lookup,
+    NoLineEnd,
     NotText,
     TooLarge,
     expand_patch,
@@ -62,12 +64,19 @@ class _Guard(NamedTuple):
     read: Lookup
     command: str
 
-    def text(self, text: str, *, path: str, known: tuple[str, ...] = (), ends_line: bool = True) -> _Field:
-        """A text that a file gets; `known` are ids that it has already."""
+    def text(
+        self,
+        text: str,
+        *,
+        path: str,
+        behind: Behind = "nothing",
+        held: Collection[str] = (),
+        known: Collection[str] = (),
+    ) -> _Field:
+        """A text that a file gets. It has the ids `held` already, and `known` if the model is right."""
         is_markdown = path.lower().endswith(_MARKDOWN)
-        return self._checked(
-            expand_text(text, self.lookup, is_markdown=is_markdown, ends_line=ends_line), known
-        )
+        found = expand_text(text, self.lookup, is_markdown=is_markdown, behind=behind, held=held)
+        return self._checked(found, known)
 
     def patch(self, patch: str) -> _Field:
         """A patch for `apply_patch`."""
@@ -87,9 +96,13 @@ class _Guard(NamedTuple):
             found = (
                 expand_patch(text, self.lookup)
                 if text.startswith(_PATCH_HEAD)
-                else expand_text(text, self.lookup)
+                else expand_text(text, self.lookup, behind="line")
             )
-            left += [id for id, _error in found.missing]
+            for id, error in found.missing:
+                # A shell's text may be anything: an id that nobody ever gave out is quoted there.
+                if not isinstance(error, BodyNotFound):
+                    raise _Denied(self._explain(id, error))
+                left.append(id)
             if found.expanded and not heredoc.can_hold(found.text):
                 raise _Denied(
                     f"{_shown(found.expanded)} stands in a here-document that cannot hold its original as it "
@@ -104,7 +117,7 @@ class _Guard(NamedTuple):
             raise _Denied(f"with its original the command is too long. {self._by_hand(expanded[0])}")
         return _Field(text, tuple(expanded), tuple(left))
 
-    def _checked(self, found: Expansion, known: tuple[str, ...]) -> _Field:
+    def _checked(self, found: Expansion, known: Collection[str]) -> _Field:
         for id, error in found.missing:
             if id not in known:
                 raise _Denied(self._explain(id, error))
@@ -120,8 +133,15 @@ class _Guard(NamedTuple):
     def _explain(self, id: str, error: CtxfError) -> str:
         if isinstance(error, NotText | TooLarge):
             return f"{error}. {self._by_hand(id)}"
+        if isinstance(error, NoLineEnd):
+            return (
+                f"{_shown([id])} cannot be replaced there: {error}. Read it ({self.command} --id {id} "
+                "--restore), and write the text itself in its place"
+            )
         try:
             self.read(id)
+        except ArchiveError:
+            raise
         except CtxfError as explained:
             error = explained
         return (
@@ -158,14 +178,18 @@ def _edits(guard: _Guard, tool_input: dict[str, Any]) -> Iterator[_Field]:
 
 def _replace(guard: _Guard, edit: dict[str, Any], path: str) -> Iterator[_Field]:
     old = edit["old_string"]
-    known = tuple(reference_ids(old))
-    ends_line = not old or old.endswith("\n")
-    found = guard.text(edit["new_string"], path=path, known=known, ends_line=ends_line)
+    new = edit["new_string"]
+    if HEAD not in old and HEAD not in new:
+        return
+    content = _content(path)
+    held = reference_ids(old if content is None else content)
+    behind: Behind = "nothing" if not old else "line" if old.endswith("\n") else "rest"
+    found = guard.text(new, path=path, behind=behind, held=held, known=reference_ids(old))
     edit["new_string"] = found.text
     yield found
-    if HEAD in old and not _file_holds(path, old):
+    if content is not None and HEAD in old and old.replace("\r\n", "\n") not in content:
         # The model has seen the folded text of a file that never was folded.
-        original = expand_text(old, guard.lookup, ends_line=False)
+        original = expand_text(old, guard.lookup, behind="rest", held=held)
         edit["old_string"] = original.text
         yield _Field(original.text, original.expanded)
 
@@ -214,6 +238,11 @@ def check_tool(
         fields = list(check(_Guard(lookup, read, command), changed))
     except _Denied as denied:
         return Verdict(denial=f"ctxf: {denied}.")
+    except ArchiveError as error:
+        return Verdict(
+            denial=f"ctxf: whether the references in it have originals cannot be told: {error}. Write the "
+            "text itself, or try again when the archive can be read."
+        )
     except (KeyError, TypeError, AttributeError):
         return Verdict()
     expanded = [id for field in fields for id in field.expanded]
@@ -234,16 +263,23 @@ def _shown(ids: "list[str] | tuple[str, ...]") -> str:
 def _resolves(lookup: Lookup, id: str) -> bool:
     try:
         lookup(id)
+    except ArchiveMissing:
+        return False
+    except ArchiveError:
+        raise
     except CtxfError:
         return False
     return True
 
 
-def _file_holds(path: str, text: str) -> bool:
-    """Whether the file has these characters already; a file that cannot be read has none."""
+def _content(path: str) -> str | None:
+    """What the file holds, with LF for CRLF as tools show it; None where it is too large.
+
+    A file that cannot be read holds nothing.
+    """
     try:
         if os.stat(path).st_size > _LARGEST_FILE:
-            return True
-        return text.encode("utf-8", "surrogatepass") in Path(path).read_bytes()
+            return None
+        return Path(path).read_bytes().decode("utf-8", "surrogateescape").replace("\r\n", "\n")
     except (OSError, ValueError):
-        return False
+        return ""

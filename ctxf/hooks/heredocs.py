@@ -35,6 +35,8 @@ class Heredoc(NamedTuple):
         """Whether `body` would reach the command as it is."""
         if "\0" in body or "\r" in self.delimiter:
             return False
+        if body and not body.endswith("\n"):
+            return False  # the delimiter would stand in its last line
         lines = body.split("\n")
         if self.strips_tabs and any(line.startswith("\t") for line in lines):
             return False

@@ -30,6 +30,9 @@ __all__ = ["HookOptions", "main", "run_hook"]
 
 _WITH_VALUE: Final = ("--archive", "--scope", "--config")
 
+# Clients wait 10 s for a hook and go on without its answer then.
+_PATIENCE_SECONDS: Final = 2.0
+
 
 class HookOptions(NamedTuple):
     """The options of the command, as they were typed."""
@@ -99,9 +102,9 @@ def _start(
     if not loaded.settings.enabled:
         return None
     from ctxf.guidance import Recovery, guidance, recovery_phrases  # noqa: PLC0415 - not for the guard
-    from ctxf.sessions import install_secret, secret_path  # noqa: PLC0415
+    from ctxf.sessions import install_secret, secret_path, session_scope  # noqa: PLC0415
 
-    scope = _scope(client, session, loaded, install_secret(secret_path(os.environ)))
+    scope = _set_scope(loaded) or session_scope(install_secret(secret_path(os.environ)), client, session)
     recovery = Recovery(_read_command(loaded, options), read_tools=(READ_TOOLS[client],))
     if source == "resume":  # the whole guidance is in the conversation already
         phrase = recovery_phrases(scope, recovery)[0]
@@ -122,13 +125,15 @@ def _tool(
         return None
     from ctxf.archive import Archive  # noqa: PLC0415
     from ctxf.hooks.guard import check_tool  # noqa: PLC0415
-    from ctxf.sessions import read_secret, secret_path  # noqa: PLC0415
+    from ctxf.sessions import read_secret, secret_path, session_scope  # noqa: PLC0415
 
-    secret = read_secret(secret_path(os.environ))
-    if secret is None:
-        return None  # no conversation ever had a scope here
-    scope = _scope(client, session, loaded, secret)
-    with Archive.open(loaded.settings.archive) as archive:
+    scope = _set_scope(loaded)
+    if scope is None:
+        secret = read_secret(secret_path(os.environ))
+        if secret is None:
+            return None  # no conversation ever had a scope here
+        scope = session_scope(secret, client, session)
+    with Archive.open(loaded.settings.archive, patience=_PATIENCE_SECONDS) as archive:
         verdict = check_tool(
             client,
             tool,
@@ -140,13 +145,9 @@ def _tool(
     return verdict_answer(client, name, verdict)
 
 
-def _scope(client: str, session: str, loaded: Loaded, secret: bytes) -> str:
-    """The session's own, unless one was set: whoever sets CTXF_SCOPE wants everything to go there."""
-    if loaded.sources["scope"] != "default":
-        return loaded.settings.scope
-    from ctxf.sessions import session_scope  # noqa: PLC0415
-
-    return session_scope(secret, client, session)
+def _set_scope(loaded: Loaded) -> str | None:
+    """The scope that was set, if any: whoever sets CTXF_SCOPE wants everything to go there."""
+    return loaded.settings.scope if loaded.sources["scope"] != "default" else None
 
 
 def _read_command(loaded: Loaded, options: HookOptions) -> str:

@@ -3,15 +3,20 @@
 stdout is the SDK's alone: while it serves, whatever else writes to descriptor 1 ends up on stderr.
 """
 
+import io
+import sys
 from typing import Annotated, Any, Final
 
+from mcp import MCPError
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ResourceError, ToolError
-from mcp_types import TextContent, ToolAnnotations
+from mcp_types import INVALID_PARAMS, TextContent, ToolAnnotations
 from pydantic import Field
 
 from ctxf.archive import Archive
+from ctxf.errors import InvalidScope
 from ctxf.guidance import RECOVERY_COMMAND, guidance
+from ctxf.mcp.lines import Readable
 from ctxf.mcp.tools import Tools, guarded
 from ctxf.protocol.scopes import check_scope
 
@@ -71,12 +76,13 @@ def build_server(archive: Archive, *, version: str, scope: str | None, default_s
     else:
         _add_tools(server, tools, scope)
     _add_resource(server, tools, scope)
-    _add_prompt(server, scope, default_scope)
+    _add_prompt(server, tools, scope, default_scope)
     return server
 
 
 def serve(server: MCPServer[Any]) -> None:
     """Serve on stdin and stdout until stdin ends."""
+    sys.stdin = io.TextIOWrapper(io.BufferedReader(Readable(sys.stdin.buffer)), encoding="utf-8")
     server.run("stdio")
 
 
@@ -182,7 +188,7 @@ def _add_resource(server: MCPServer[Any], tools: Tools, only_scope: str | None) 
             raise ResourceError(str(error)) from error
 
 
-def _add_prompt(server: MCPServer[Any], only_scope: str | None, default_scope: str) -> None:
+def _add_prompt(server: MCPServer[Any], tools: Tools, only_scope: str | None, default_scope: str) -> None:
     if only_scope is not None:
 
         @server.prompt("fold-guidance", description="How to fold finished material and to read it back.")
@@ -193,4 +199,8 @@ def _add_prompt(server: MCPServer[Any], only_scope: str | None, default_scope: s
 
     @server.prompt("fold-guidance", description="How to fold finished material and to read it back.")
     def free(scope: str = default_scope) -> str:
+        try:
+            check_scope(scope)
+        except InvalidScope as error:
+            raise MCPError(INVALID_PARAMS, tools.explain(error)) from error
         return guidance(scope, RECOVERY_COMMAND)

@@ -27,11 +27,13 @@ _SLICE_SECONDS: Final = 0.25
 
 
 class _PatientConnection(sqlite3.Connection):
-    """Waits for a lock up to BUSY_SECONDS, in slices: Python sees to signals only between them.
+    """Waits for a lock up to its patience, in slices: Python sees to signals only between them.
 
     The alternative, a busy_timeout that a PRAGMA shortens before each BEGIN and restores behind it, cost
     30 us of a put.
     """
+
+    patience: float | None = None  # seconds; None: BUSY_SECONDS
 
     def execute(self, sql: str, parameters: Any = (), /) -> sqlite3.Cursor:
         try:
@@ -45,9 +47,8 @@ class _PatientConnection(sqlite3.Connection):
     def executescript(self, sql_script: str, /) -> sqlite3.Cursor:
         return self._insist(partial(super().executescript, sql_script))
 
-    @staticmethod
-    def _insist(call: Callable[[], sqlite3.Cursor]) -> sqlite3.Cursor:
-        deadline = time.monotonic() + BUSY_SECONDS
+    def _insist(self, call: Callable[[], sqlite3.Cursor]) -> sqlite3.Cursor:
+        deadline = time.monotonic() + _patience(self)
         while True:
             try:
                 return call()
@@ -56,9 +57,12 @@ class _PatientConnection(sqlite3.Connection):
                     raise
 
 
-def connect_sqlite(path: Path, parameters: str) -> sqlite3.Connection:
-    """A connection without implicit transactions; `parameters` are those of SQLite's URI."""
-    return sqlite3.connect(
+def connect_sqlite(path: Path, parameters: str, patience: float | None = None) -> sqlite3.Connection:
+    """A connection without implicit transactions; `parameters` are those of SQLite's URI.
+
+    `patience`: the seconds that it waits for a lock, by default BUSY_SECONDS.
+    """
+    connection = sqlite3.connect(
         f"file:{_quoted(str(path))}?{parameters}",
         uri=True,
         timeout=_SLICE_SECONDS,  # set before anything else: D01 of the bug log
@@ -66,6 +70,13 @@ def connect_sqlite(path: Path, parameters: str) -> sqlite3.Connection:
         check_same_thread=False,  # the lock sees to it
         factory=_PatientConnection,
     )
+    connection.patience = patience
+    return connection
+
+
+def _patience(connection: sqlite3.Connection) -> float:
+    patience = connection.patience if isinstance(connection, _PatientConnection) else None
+    return BUSY_SECONDS if patience is None else patience
 
 
 Connect = Callable[[Path, str], sqlite3.Connection]
@@ -98,7 +109,7 @@ def give_back_space(connection: sqlite3.Connection) -> bool:
     """After deletions: shrink the file, empty the write-ahead log; whether no reader was in the way."""
     # It frees a page with each step; `execute` takes but one, as the rows have no columns.
     connection.executescript("PRAGMA incremental_vacuum")
-    deadline = time.monotonic() + BUSY_SECONDS
+    deadline = time.monotonic() + _patience(connection)
     while True:
         (is_busy, _frames, _done) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         if not is_busy or time.monotonic() > deadline:
@@ -123,7 +134,7 @@ def schema_version(connection: sqlite3.Connection) -> int:
 
 def switch_to_wal(connection: sqlite3.Connection) -> str:
     """Switch to WAL; the mode that the file system allows."""
-    deadline = time.monotonic() + BUSY_SECONDS
+    deadline = time.monotonic() + _patience(connection)
     while True:
         try:
             (mode,) = connection.execute("PRAGMA journal_mode").fetchone()
@@ -146,7 +157,7 @@ def bring_up_to_date(connection: sqlite3.Connection, schema: Schema) -> None:
     # this one lets the file shrink by what is forgotten, page by page, where VACUUM would write all
     # of it anew. It takes the lock just as well, being a write.
     # Here the wait is within a transaction.
-    connection.execute(f"PRAGMA busy_timeout = {BUSY_SECONDS * 1000:.0f}")
+    connection.execute(f"PRAGMA busy_timeout = {_patience(connection) * 1000:.0f}")
     with transaction(connection, "BEGIN"):
         connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
         version = schema_version(connection)

@@ -33,7 +33,7 @@ def archive_error(path: str, error: sqlite3.Error | OSError | UnicodeDecodeError
         return ArchiveError(path, os.strerror(error.errno or 0))
     name = error_name(error)
     if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_PROTOCOL")):
-        return ArchiveError(path, f"is locked by another process for {BUSY_SECONDS:.0f} s", "try again later")
+        return ArchiveError(path, "stays locked by another process", "try again later")
     if name.startswith("SQLITE_FULL"):
         return ArchiveError(
             path, "no space left to write", "free some disk space or raise the file size limit"

@@ -3,6 +3,7 @@
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -46,8 +47,17 @@ _ENTRY = f"SELECT {ENTRY_COLUMNS} FROM scopes s JOIN folds f ON f.scope = s.key 
 class SqliteStore:
     """Bodies in one file. Opening it is put off to the first call that needs it."""
 
-    def __init__(self, path: Path, schema: Schema = SCHEMA, connect: Connect = connect_sqlite) -> None:
-        self._database = Database(path, schema, connect)
+    def __init__(
+        self,
+        path: Path,
+        schema: Schema = SCHEMA,
+        connect: Connect = connect_sqlite,
+        patience: float | None = None,
+    ) -> None:
+        """`patience`: the seconds that a call waits for a lock, where it is not the usual time."""
+        self._database = Database(
+            path, schema, connect if patience is None else partial(connect_sqlite, patience=patience)
+        )
 
     @property
     def path(self) -> str:

@@ -78,8 +78,7 @@ def command(
             return Status.DONE
         if uninstall:
             apply(plan)
-            place.unlink(missing_ok=True)
-            _remove_if_empty(place.parent)
+            Journal.remove(place)
         else:
             _install(chosen, program, plan, place, journal)
             _print([f"  checked: the server and the hook answer; {chosen.next_step}"])
@@ -95,8 +94,7 @@ def _install(
         apply(plan, lambda: _verify(client, program, plan))
     except BaseException:
         if old is None:
-            place.unlink(missing_ok=True)
-            _remove_if_empty(place.parent)
+            Journal.remove(place)
         else:
             old.write(place)
         raise
@@ -165,11 +163,6 @@ def _shown(path: Path) -> str:
         return escape(f"~/{path.relative_to(_home())}")
     except ValueError:
         return escape(str(path))
-
-
-def _remove_if_empty(folder: Path) -> None:
-    if folder.is_dir() and not any(folder.iterdir()):
-        folder.rmdir()
 
 
 def _print(lines: Sequence[str]) -> None:

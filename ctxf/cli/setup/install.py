@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from ctxf.archive.location import new_file
 from ctxf.cli.files import read_file, replace_file
-from ctxf.cli.setup.journal import Change, Journal, SetupError, fingerprint
+from ctxf.cli.setup.journal import Change, Journal, SetupError, aside_of, fingerprint, sweep
 from ctxf.setup.clients import Edit, Program
 
 __all__ = ["Planned", "apply", "plan_install", "plan_uninstall", "without_journal"]
@@ -64,6 +64,8 @@ def plan_uninstall(edits: Sequence[Edit], journal: Journal | None) -> list[Plann
 def apply(plan: Sequence[Planned], verify: Callable[[], None] | None = None) -> None:
     """Write all of it, or nothing: whatever is raised, `verify` included, every file is as it was."""
     done: list[Planned] = []
+    for one in plan:
+        _sweep(one.edit.path)
     try:
         for one in plan:
             if not one.is_change:
@@ -102,7 +104,7 @@ def _clean(edit: Edit, current: bytes | None, change: Change | None) -> bytes | 
     if change is not None and fingerprint(current) == change.after:
         return change.before
     text = _text(edit, current)
-    cleaned = _edited(edit, edit.remove, text) if text else current
+    cleaned = _edited(edit, edit.remove, text) if text.removeprefix(_BOM) else current
     was_missing = change is not None and change.before is None
     return None if was_missing and cleaned.strip() in (edit.missing.strip().encode(), b"") else cleaned
 
@@ -117,7 +119,7 @@ def _text(edit: Edit, data: bytes) -> str:
 def _edited(edit: Edit, change: Callable[[str], str], text: str) -> bytes:
     bom = _BOM if text.startswith(_BOM) else ""
     try:
-        return (bom + change(text.removeprefix(bom))).encode("utf-8")
+        return (bom + change(text.removeprefix(bom) or edit.missing)).encode("utf-8")
     except (ValueError, RecursionError) as error:
         raise SetupError(f"{edit.path}: {error}; correct the file and try again") from error
 
@@ -135,18 +137,25 @@ def _read(path: Path) -> bytes | None:
 
 def _write(edit: Edit, data: bytes | None) -> None:
     path = edit.path
+    _sweep(path)
     if data is None:
         path.unlink(missing_ok=True)
     elif path.exists():
-        replace_file(path, data, source=os.stat(path), in_place=True)
+        replace_file(path, data, source=os.stat(path), in_place=True, aside=aside_of(path))
     else:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with new_file(path) as temporary:
+        with new_file(path, aside_of(path)) as temporary:
             temporary.write_bytes(data)
             if not edit.is_private:
                 umask = os.umask(0)
                 os.umask(umask)
                 temporary.chmod(_PUBLIC & ~umask)
+
+
+def _sweep(path: Path) -> None:
+    # A directory that is not there, or none of ours: the writing itself says so, should there be any.
+    with contextlib.suppress(OSError):
+        sweep(path)
 
 
 def _put_back(one: Planned) -> bool:

@@ -5,6 +5,7 @@ configurations, and these may hold keys.
 """
 
 import base64
+import contextlib
 import hashlib
 import json
 import os
@@ -16,7 +17,7 @@ from ctxf.archive.location import data_directory, make_directories, new_file
 from ctxf.errors import CtxfError
 from ctxf.setup.clients import Client, Program
 
-__all__ = ["Change", "Journal", "SetupError", "fingerprint", "journal_path"]
+__all__ = ["Change", "Journal", "SetupError", "aside_of", "fingerprint", "journal_path", "sweep"]
 
 _VERSION = 1
 
@@ -65,11 +66,21 @@ class Journal(NamedTuple):
                 for change in self.changes
             ],
         }
+        sweep(path)
         aside = path.with_name(f"{path.name}.new")
         aside.unlink(missing_ok=True)
-        with new_file(aside) as temporary:
+        with new_file(aside, aside_of(path)) as temporary:
             temporary.write_bytes(json.dumps(value, indent=1).encode("ascii") + b"\n")
         os.replace(aside, path)
+
+    @staticmethod
+    def remove(path: Path) -> None:
+        """Remove the journal, what a kill left of one, and its directory if nothing else is there."""
+        sweep(path)
+        for left in (path, path.with_name(f"{path.name}.new")):
+            left.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            path.parent.rmdir()
 
     @classmethod
     def read(cls, path: Path) -> "Journal | None":
@@ -96,6 +107,17 @@ def _change(value: Mapping[str, Any]) -> Change:
         value["after"],
         tuple(value["made"]),
     )
+
+
+def aside_of(path: Path) -> Path:
+    """Where the next content of a file stands before it is there: a name that is found again after a kill."""
+    target = Path(os.path.realpath(path))
+    return target.with_name(f".ctxf-setup-{hashlib.sha256(os.fsencode(target.name)).hexdigest()[:16]}")
+
+
+def sweep(path: Path) -> None:
+    """Remove what a kill left beside a file. Raises OSError."""
+    aside_of(path).unlink(missing_ok=True)
 
 
 def fingerprint(data: bytes) -> str:
