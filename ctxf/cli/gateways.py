@@ -53,13 +53,12 @@ def say_exchange(exchange: "Exchange") -> None:
 
 def summary(stats: "Stats") -> str:
     """What it came to, in one line."""
-    passed = sum(number for note, number in stats.notes.items() if note.endswith(("Error", "stuck", "long")))
+    failed = {note: n for note, n in stats.notes.items() if note.endswith(("Error", "stuck", "long"))}
     parts = [
         count(stats.requests, "request"),
         f"{count(stats.blocks, 'block')} folded",
         f"about {stats.tokens_saved:,} input tokens saved (estimate)",
     ]
-    if passed:
-        worst = max(stats.notes, key=lambda note: stats.notes[note] if note.startswith("passed") else 0)
-        parts.append(f"{passed:,} {worst}")
+    if failed:
+        parts.append(f"{sum(failed.values()):,} {max(failed, key=lambda note: failed[note])}")
     return ", ".join(parts)
