@@ -518,6 +518,20 @@ def test_a_lock_that_never_ends_is_an_error(path: Path, monkeypatch: pytest.Monk
                     call()
 
 
+def test_an_archive_waits_as_long_as_its_patience(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Archive.open(path) as archive:
+        (id,) = put(archive, "s", BODY)
+    sql(path, "PRAGMA journal_mode = DELETE")
+    monkeypatch.setattr("ctxf.archive.sqlite.connections.BUSY_SECONDS", 3600.0)
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        with Archive.open(path, patience=0.3) as archive, pytest.raises(ArchiveError, match="stays locked"):
+            archive.lookup("s", id)
+        other.execute("ROLLBACK")
+        with Archive.open(path, patience=0.3) as archive:
+            assert archive.lookup("s", id) == BODY
+
+
 # Where nothing can be written
 
 

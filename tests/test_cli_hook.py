@@ -389,6 +389,15 @@ def locked(cli: Cli) -> Any:
     return other
 
 
+def test_a_here_document_with_what_was_forgotten(folded: Cli) -> None:
+    with Archive.open(folded.archive) as archive:
+        archive.forget(scope_in(start(folded, "codex")))
+    command = f"cat > x <<'END'\n{REFERENCE}\nEND"
+    assert "forgotten on" in denial(tool(folded, "codex", "Bash", {"command": command}))
+    never = tool(folded, "codex", "Bash", {"command": command.replace(REFERENCE, MISSING)})
+    assert "written as it stands" in never["hookSpecificOutput"]["additionalContext"]
+
+
 HOLDING: list[tuple[str, str, dict[str, str]]] = [
     ("claude-code", "Write", {"file_path": "a", "content": f"{REFERENCE}\n{MISSING}\n"}),
     ("claude-code", "Write", {"file_path": "a.md", "content": f"```\n{REFERENCE}\n```\n"}),

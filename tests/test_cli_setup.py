@@ -262,12 +262,12 @@ def test_an_end_half_way_can_be_undone(cli: Cli) -> None:
 
 KILLED = """
 import os, signal, sys
-calls = 0
+calls, last = 0, int(sys.argv[1])
 def killing(call):
     def called(*args, **named):
         global calls
         calls += 1
-        if calls == int(sys.argv[1]):
+        if calls == last:
             os.kill(os.getpid(), signal.SIGKILL)
         return call(*args, **named)
     return called
@@ -292,7 +292,7 @@ def test_a_kill_leaves_no_copies(cli: Cli, call: int, is_new: bool) -> None:
     )
     assert killed.returncode == -9
     left = list(home(cli).rglob(".ctxf-*"))
-    assert left
+    assert left or call == 2  # then it is the new journal, under its next name
     assert all(stat.S_IMODE(path.stat().st_mode) & 0o137 == 0 for path in left)
     ok(cli.run("setup", "claude", "--uninstall"))
     assert snapshot(home(cli)) == before
