@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from ctxf.requests.model import JsonObject
-from ctxf.requests.slots import Edit, Format, Item, Side, Slot, is_bound, objects_in, texts_in
+from ctxf.requests.slots import Edit, Format, Item, Side, message_items, objects_in, texts_in
 
 __all__ = ["ANTHROPIC"]
 
@@ -13,21 +13,8 @@ _SIDES: Final = {"assistant": Side.MODEL, "user": Side.INPUT}
 
 
 def _items(body: JsonObject) -> Iterator[Item]:
-    for index, message in objects_in(body.get("messages")):
-        side = _SIDES.get(str(message.get("role")), Side.OTHER)
-        yield Item(side, tuple(_slots(index, message)) if side is Side.MODEL else ())
-
-
-def _slots(index: int, message: JsonObject) -> Iterator[Slot]:
     # A client may send the same message as a text and as a block, as its cache breakpoint moves on.
-    content = message.get("content")
-    if is_bound(message):
-        return
-    if isinstance(content, str):
-        yield Slot(("messages", index, "content"), content)
-    for number, block in objects_in(content):
-        if block.get("type") == "text" and isinstance(block.get("text"), str) and not is_bound(block):
-            yield Slot(("messages", index, "content", number, "text"), block["text"])
+    return message_items(body, _SIDES)
 
 
 def _tools(body: JsonObject) -> Iterator[str]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from ctxf.requests.model import JsonObject
-from ctxf.requests.slots import Edit, Format, Item, Side, Slot, is_bound, objects_in, texts_in
+from ctxf.requests.slots import Edit, Format, Item, Side, message_items, objects_in, texts_in
 
 __all__ = ["CHAT"]
 
@@ -16,21 +16,8 @@ _SIDES: Final = {
 
 
 def _items(body: JsonObject) -> Iterator[Item]:
-    for index, message in objects_in(body.get("messages")):
-        side = _SIDES.get(str(message.get("role")), Side.OTHER)
-        yield Item(side, tuple(_slots(index, message)) if side is Side.MODEL else ())
-
-
-def _slots(index: int, message: JsonObject) -> Iterator[Slot]:
-    content = message.get("content")
     # `audio` names a spoken reply that the provider keeps: its text is a transcript of it.
-    if is_bound(message) or message.get("audio"):
-        return
-    if isinstance(content, str):
-        yield Slot(("messages", index, "content"), content)
-    for number, part in objects_in(content):
-        if part.get("type") == "text" and isinstance(part.get("text"), str) and not is_bound(part):
-            yield Slot(("messages", index, "content", number, "text"), part["text"])
+    return message_items(body, _SIDES, bonds=("audio",))
 
 
 def _tools(body: JsonObject) -> Iterator[str]:

@@ -4,13 +4,25 @@ A format reads a body that somebody else made and that may hold anything: what h
 shape is left out, never an error. Bodies are only read here.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import Enum
 from typing import Any, Final, Literal, NamedTuple
 
 from ctxf.requests.model import JsonObject
 
-__all__ = ["Edit", "Format", "Item", "Path", "Side", "Slot", "is_bound", "objects_in", "pointer", "texts_in"]
+__all__ = [
+    "Edit",
+    "Format",
+    "Item",
+    "Path",
+    "Side",
+    "Slot",
+    "is_bound",
+    "message_items",
+    "objects_in",
+    "pointer",
+    "texts_in",
+]
 
 Path = tuple[str | int, ...]
 """The keys and indexes that lead from the body to a value."""
@@ -94,6 +106,26 @@ def texts_in(content: object, key: str = "text") -> Iterator[str]:
     for _index, part in objects_in(content):
         if isinstance(part.get(key), str):
             yield part[key]
+
+
+def message_items(body: JsonObject, sides: Mapping[str, Side], bonds: Iterable[str] = ()) -> Iterator[Item]:
+    """The items of `messages`, as Chat Completions and Anthropic have them; `sides` by role.
+
+    `bonds` are more keys of a message that bind its text, see `is_bound`.
+    """
+    for index, message in objects_in(body.get("messages")):
+        side = sides.get(str(message.get("role")), Side.OTHER)
+        is_free = side is Side.MODEL and not (is_bound(message) or any(map(message.get, bonds)))
+        yield Item(side, tuple(_message_slots(index, message)) if is_free else ())
+
+
+def _message_slots(index: int, message: JsonObject) -> Iterator[Slot]:
+    content = message.get("content")
+    if isinstance(content, str):
+        yield Slot(("messages", index, "content"), content)
+    for number, part in objects_in(content):
+        if part.get("type") == "text" and isinstance(part.get("text"), str) and not is_bound(part):
+            yield Slot(("messages", index, "content", number, "text"), part["text"])
 
 
 def pointer(path: Path) -> str:
