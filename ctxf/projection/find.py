@@ -7,6 +7,7 @@ task of `ctxf.protocol.parsers` does.
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from dataclasses import fields as dataclass_fields
 from typing import TYPE_CHECKING, Any, Final
 
 from ctxf.projection.choose import Choice, Why, choose, is_bare_word
@@ -66,6 +67,12 @@ class Finding:
         fields["matched"] = tuple(fields["matched"])
         return cls(**fields)
 
+    def to_answer(self) -> bytes:
+        """What `from_answer` reads. By hand: `asdict` copies each row and took a quarter of the search."""
+        fields = {one.name: getattr(self, one.name) for one in dataclass_fields(self)}
+        fields["definitions"] = [asdict(one) for one in self.definitions]
+        return json.dumps(fields).encode("ascii")
+
 
 def request(question: str, *, whole: bool = False) -> bytes:
     """The payload for `answer`; with `whole` a source with any error in it is not clean."""
@@ -77,12 +84,12 @@ def answer(tree: "Tree", data: bytes, language: Language, payload: bytes) -> byt
     question, whole = json.loads(payload)
     if whole and tree.root_node.has_error:
         finding = Finding(why=Why.NOT_CLEAN, detail="it does not parse")
-        return json.dumps(asdict(finding)).encode("ascii")
+        return finding.to_answer()
     try:
         finding = _find(tree, data, TABLES[language.name], language, question)
     except TooSlow:
         finding = Finding(why=Why.PARSER, detail=f"it took longer than {_SECONDS:g} s to look through")
-    return json.dumps(asdict(finding)).encode("ascii")
+    return finding.to_answer()
 
 
 def _find(tree: "Tree", data: bytes, table: Table, language: Language, question: str) -> Finding:
