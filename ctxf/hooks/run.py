@@ -64,6 +64,8 @@ def run_hook(client: str, options: HookOptions) -> int:
         return 0
     try:
         answer = _answer(client, json.loads(_stdin()), options)
+    except OSError as error:
+        _complain(f"{error.filename or 'stdin'}: {error.strerror}")
     except BaseException as error:  # a hook must never stand in its client's way
         _complain(f"{type(error).__name__}: {error}" if str(error) else type(error).__name__)
     try:
