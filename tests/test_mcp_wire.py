@@ -123,6 +123,22 @@ def test_our_answers_come_between_the_messages_of_the_sdk() -> None:
     os.close(writer)
 
 
+def test_what_is_printed_does_not_get_among_the_messages(cli: Cli) -> None:
+    code = "import os, subprocess, sys\nfrom ctxf.mcp.wire import take_over\ntake_over()\n"
+    code += "print('printed'); os.write(1, b'written\\n'); subprocess.run(['echo', 'echoed'])\n"
+    code += "sys.stdout.buffer.write(b'message\\n')\n"
+    code += "assert os.read(0, 1) == b''; assert sys.stdin.readline() == ''"
+    ran = subprocess.run(
+        [sys.executable, "-c", code],
+        input=b"garbage\n",
+        capture_output=True,
+        env=cli.environment(),
+        check=False,
+    )
+    assert (ran.returncode, ran.stderr) == (0, b"printed\nwritten\nechoed\n")
+    assert [line[:9] for line in ran.stdout.splitlines()] == [b"message", b'{"jsonrpc']
+
+
 def test_nobody_reads_an_answer() -> None:
     reader, writer = os.pipe()
     os.close(reader)

@@ -3,8 +3,6 @@
 stdout is the SDK's alone: while it serves, whatever else writes to descriptor 1 ends up on stderr.
 """
 
-import io
-import sys
 from typing import Annotated, Any, Final
 
 from mcp import MCPError
@@ -83,9 +81,7 @@ def build_server(archive: Archive, *, version: str, scope: str | None, default_s
 
 def serve(server: MCPServer[Any]) -> None:
     """Serve on stdin and stdout until stdin ends. Raises OSError where one of them is closed or fails."""
-    stdin, stdout = take_over()
-    sys.stdin = io.TextIOWrapper(stdin, encoding="utf-8")
-    sys.stdout = io.TextIOWrapper(stdout, encoding="utf-8")
+    take_over()
     try:
         server.run("stdio")
     except BaseExceptionGroup as group:

@@ -95,8 +95,21 @@ class Incoming(io.RawIOBase):
         return b""
 
 
-def take_over() -> tuple[io.BufferedReader, Outgoing]:
-    """What to serve on instead of stdin and stdout, for the rest of the process. Raises OSError."""
+class _Printed(io.TextIOWrapper):
+    """What is printed while a server serves; `buffer`, which is all that the SDK takes of it, is the wire."""
+
+    def __init__(self, wire: Outgoing) -> None:
+        printed = os.fdopen(1, "wb", closefd=False)
+        super().__init__(printed, encoding="utf-8", errors="backslashreplace", line_buffering=True)
+        self._wire = wire
+
+    @property
+    def buffer(self) -> Any:
+        return self._wire
+
+
+def take_over() -> None:
+    """Let `sys.stdin` and `sys.stdout` be what to serve on, for the rest of the process. Raises OSError."""
     for stream, name in ((sys.stdin, "stdin"), (sys.stdout, "stdout")):
         if stream is None:
             raise OSError(errno.EBADF, os.strerror(errno.EBADF), name)
@@ -112,4 +125,5 @@ def take_over() -> tuple[io.BufferedReader, Outgoing]:
         os.close(null)
     outgoing = Outgoing(wire_out)
     incoming = Incoming(os.fdopen(wire_in, "rb"), outgoing)
-    return io.BufferedReader(incoming), outgoing
+    sys.stdin = io.TextIOWrapper(io.BufferedReader(incoming), encoding="utf-8")
+    sys.stdout = _Printed(outgoing)
