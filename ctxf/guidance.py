@@ -1,8 +1,7 @@
 """The short instruction that tells an agent how to mark text for folding and how to read it back."""
 
 import shlex
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from ctxf.protocol.scopes import check_scope
 
@@ -31,8 +30,7 @@ SHELL_TOOLS: Final = (
 """Tools of agents that run a shell command."""
 
 
-@dataclass(frozen=True, slots=True)
-class Recovery:
+class Recovery(NamedTuple):
     """How the model that gets a folded request reads a body back.
 
     `command` is the shell command that reads from the archive, as the model has to type it; empty where

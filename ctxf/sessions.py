@@ -5,15 +5,12 @@ nobody else can. The secret is one file in the data directory; without it, folds
 be read by who knows their scope, but no scope can be derived again.
 """
 
-import hmac
 import os
-import re
-import stat
-from collections.abc import Mapping
-from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from ctxf.errors import SecretError
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
 
 __all__ = ["CLAUDE_CODE", "CODEX", "GEMINI", "install_secret", "read_secret", "secret_path", "session_scope"]
 
@@ -26,26 +23,28 @@ SECRET_BYTES: Final = 32
 
 _FILE_NAME: Final = "secret"
 _SCOPE_DIGITS: Final = 32
-_CONTENT = re.compile(rb"[0-9a-f]{64}\n")
+_HEX_DIGITS: Final = frozenset(b"0123456789abcdef")
 
 
 def session_scope(secret: bytes, client: str, session_id: str) -> str:
     """The scope of a client's session: `c-` and 32 hexadecimal digits (PROTOCOL.md §9)."""
+    import hmac  # noqa: PLC0415 - most hooks need only the names above
+
     message = f"{client}\0{session_id}".encode("utf-8", "surrogatepass")
     return "c-" + hmac.digest(secret, message, "sha256").hex()[:_SCOPE_DIGITS]
 
 
-def secret_path(environ: Mapping[str, str]) -> Path:
+def secret_path(environ: "Mapping[str, str]") -> "Path":
     """Where the install secret is: in the data directory, wherever CTXF_ARCHIVE may point.
 
     Raises ArchiveError where there is no home directory.
     """
-    from ctxf.archive.location import data_directory  # noqa: PLC0415 - most hooks need only the names above
+    from ctxf.archive.location import data_directory  # noqa: PLC0415 - as above
 
     return data_directory(environ) / _FILE_NAME
 
 
-def install_secret(path: Path) -> bytes:
+def install_secret(path: "Path") -> bytes:
     """The 32 bytes of the secret at `path`; made, mode 0600 and durable, where there is none.
 
     Whichever process comes first, all get the same. Raises SecretError.
@@ -53,7 +52,8 @@ def install_secret(path: Path) -> bytes:
     secret = read_secret(path)
     if secret is not None:
         return secret
-    from ctxf.archive.location import make_directories, new_file  # noqa: PLC0415
+    from ctxf.archive.location import make_directories, new_file  # noqa: PLC0415 - as above
+    from ctxf.errors import SecretError  # noqa: PLC0415
 
     try:
         make_directories(path.parent)
@@ -72,8 +72,12 @@ def install_secret(path: Path) -> bytes:
     return secret
 
 
-def read_secret(path: Path) -> bytes | None:
+def read_secret(path: "Path") -> bytes | None:
     """The secret at `path`; None where there is none yet. Raises SecretError for a file that is none."""
+    import stat  # noqa: PLC0415 - as above
+
+    from ctxf.errors import SecretError  # noqa: PLC0415
+
     flags = os.O_RDONLY | os.O_NONBLOCK | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
     try:
         descriptor = os.open(path, flags)
@@ -88,7 +92,8 @@ def read_secret(path: Path) -> bytes | None:
         raise SecretError(str(path), f"cannot be read: {os.strerror(error.errno or 0)}") from error
     finally:
         os.close(descriptor)
-    if _CONTENT.fullmatch(content) is None:
+    digits = content.removesuffix(b"\n")
+    if len(digits) != 2 * SECRET_BYTES or digits == content or not _HEX_DIGITS.issuperset(digits):
         hint = "take it from a backup, or remove it: conversations get new scopes from then on"
         raise SecretError(str(path), "is not what ctxf wrote", hint)
-    return bytes.fromhex(content.decode("ascii"))
+    return bytes.fromhex(digits.decode("ascii"))

@@ -1,6 +1,7 @@
 """`ctxf hook` as clients call it: what it answers, and that it never stands in their way."""
 
 import json
+import os
 import re
 import sqlite3
 from hashlib import sha256
@@ -208,6 +209,29 @@ def test_what_the_edited_file_holds_already_stays(folded: Cli, line_end: str) ->
         assert tool(folded, "claude-code", "Edit", tool_input) is None
         edits = {"file_path": str(path), "edits": [{"old_string": old, "new_string": new}]}
         assert tool(folded, "claude-code", "MultiEdit", edits) is None
+
+
+@pytest.mark.parametrize(("client", "name", "field", "more"), WRITES)
+def test_what_the_file_that_is_written_anew_holds_already_stays(
+    folded: Cli, client: str, name: str, field: str, more: dict[str, str]
+) -> None:
+    (path_name,) = more
+    path = folded.write("file.py", f"# {REFERENCE}\n# {MISSING}\n".encode())
+    tool_input = {path_name: str(path), field: f"# {MISSING}\n\n# {REFERENCE}\nmore = 1\n"}
+    assert tool(folded, client, name, tool_input) is None
+    path.write_bytes(f"# {MISSING}\n".encode())  # only what stands there now
+    changed = new_input(tool(folded, client, name, tool_input))
+    assert changed[field] == f"# {MISSING}\n\n{BODY.decode()}more = 1\n"
+    path.unlink()
+    assert MISSING in denial(tool(folded, client, name, tool_input))
+
+
+def test_a_file_that_is_none_is_not_waited_for(folded: Cli) -> None:
+    path = folded.cwd / "pipe"
+    os.mkfifo(path)
+    for place in (path, folded.cwd, "/dev/zero", "\0"):
+        tool_input = {"file_path": str(place), "content": f"{REFERENCE}\n"}
+        assert new_input(tool(folded, "claude-code", "Write", tool_input))["content"] == BODY.decode()
 
 
 def test_many_edits(folded: Cli) -> None:

@@ -208,6 +208,45 @@ def test_claude_code_takes_the_plugin(home: Home) -> None:
     assert any(name.endswith("context_read") for name in request.tools)
 
 
+def codex_go(codex: str, provider: MockProvider) -> list[str]:
+    options = {
+        "model": "gpt-5.5",
+        "model_provider": "mock",
+        "model_providers.mock.name": "mock",
+        "model_providers.mock.base_url": f"{provider.url}/v1",
+        "model_providers.mock.env_key": "OPENAI_API_KEY",
+        "model_providers.mock.wire_api": "responses",
+    }
+    given = [word for name, value in options.items() for word in ("-c", f'{name}="{value}"')]
+    trusting = ("-s", "danger-full-access", "--dangerously-bypass-hook-trust")
+    return [codex, "exec", "--skip-git-repo-check", *trusting, *given, "go"]
+
+
+def test_codex_takes_the_plugin(home: Home) -> None:
+    codex = find_client("codex")
+    folder = home.ctxf("setup", "codex", "--folder").decode().strip()
+    home.client([codex, "plugin", "marketplace", "add", folder], {})
+    home.client([codex, "plugin", "add", "ctxf@ctxf"], {})
+    steps: list[Step] = [
+        Call("exec_command", {"cmd": "sleep 4"}),  # the server starts beside the first request
+        lambda request: Call(
+            "mcp__ctxf/context_read",
+            {"id": ID, "scope": home.archive_what_the_guidance_says(request), "lines": "1:100"},
+        ),
+        Call("exec_command", {"cmd": f"cat > b.txt <<'END'\n{REFERENCE}\nEND"}),
+        Say("done"),
+    ]
+    with MockProvider(steps) as provider:
+        home.client(codex_go(codex, provider), {"OPENAI_API_KEY": "sk-fake"})
+    assert "first write your conclusion" in provider.requests[0].text
+    assert "folded-text" in provider.requests[0].text  # the skill
+    assert "000000 worker: nothing" in results(provider.requests[2])
+    assert (home.project / "b.txt").read_bytes() == BODY
+    home.client([codex, "plugin", "remove", "ctxf@ctxf"], {})
+    home.client([codex, "plugin", "marketplace", "remove", "ctxf"], {})
+    assert "ctxf" not in (home.home / ".codex" / "config.toml").read_text()
+
+
 def test_codex(home: Home) -> None:
     codex = find_client("codex")
     write(home.home / ".codex" / "config.toml", CODEX_CONFIG)
@@ -230,27 +269,7 @@ def test_codex(home: Home) -> None:
         Say("done"),
     ]
     with MockProvider(steps) as provider:
-        options = {
-            "model": "gpt-5.5",
-            "model_provider": "mock",
-            "model_providers.mock.name": "mock",
-            "model_providers.mock.base_url": f"{provider.url}/v1",
-            "model_providers.mock.env_key": "OPENAI_API_KEY",
-            "model_providers.mock.wire_api": "responses",
-        }
-        given = [word for name, value in options.items() for word in ("-c", f'{name}="{value}"')]
-        home.client(
-            [
-                codex,
-                "exec",
-                "--skip-git-repo-check",
-                *("-s", "danger-full-access"),
-                "--dangerously-bypass-hook-trust",
-                *given,
-                "go",
-            ],
-            {"OPENAI_API_KEY": "sk-fake"},
-        )
+        home.client(codex_go(codex, provider), {"OPENAI_API_KEY": "sk-fake"})
     assert "first write your conclusion" in provider.requests[0].text
     assert "context_read" in provider.requests[1].text
     assert "000000 worker: nothing" in results(provider.requests[2])

@@ -13,8 +13,8 @@ __all__ = ["exit_status"]
 
 def exit_status(work: Callable[[], int]) -> int:
     """Do it; the exit status. Nothing but SystemExit and a crash of Python itself gets out."""
-    if sys.stderr is None:  # what is printed there would go to stdout instead
-        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - for as long as Python runs
+    if sys.stdin is None or sys.stdout is None or sys.stderr is None:
+        _fill_descriptors()
     try:
         return work()
     except KeyboardInterrupt:
@@ -32,6 +32,22 @@ def exit_status(work: Callable[[], int]) -> int:
         if isinstance(error, OSError):
             give_up(1)
         return status
+
+
+def _fill_descriptors() -> None:
+    """Let no file be opened in the place of a closed standard descriptor, and get what is meant for that.
+
+    To read from stdin or to write to stdout stays the error that it is.
+    """
+    for descriptor, stream, mode in (
+        (0, sys.stdin, os.O_WRONLY),
+        (1, sys.stdout, os.O_RDONLY),
+        (2, sys.stderr, os.O_WRONLY),
+    ):
+        if stream is None and (nowhere := os.open(os.devnull, mode)) != descriptor:
+            os.close(nowhere)  # something stands there already
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - for as long as Python runs
 
 
 def _message(error: Exception) -> str:

@@ -1,6 +1,7 @@
 """What a person reads: messages on stderr, sizes, and text made harmless for a terminal."""
 
 import contextlib
+import errno
 import os
 import sys
 import unicodedata
@@ -35,6 +36,8 @@ def give_up(descriptor: int) -> None:
 
 def problem_of(error: OSError) -> str:
     """What happened to a file, and the next step where there is one."""
+    if error.errno == errno.EBADF:
+        return "is closed"
     hint = " (for all files in it: --recursive)" if isinstance(error, IsADirectoryError) else ""
     return (error.strerror or str(error)) + hint
 

@@ -1,6 +1,5 @@
 """Folds the body of one request as its conversation and the settings ask for."""
 
-import dataclasses
 from typing import Final
 
 from ctxf.archive import Archive
@@ -25,8 +24,7 @@ _SEALS: Final = (b"content-digest", b"content-md5", b"digest", b"signature", b"x
 def agent_recovery(settings: Settings, command: str) -> Recovery:
     """How an agent reads back: the tools of those known here, and what the settings say of another."""
     named = () if settings.shell_tool_name is None else (settings.shell_tool_name,)
-    return dataclasses.replace(
-        AGENT_RECOVERY,
+    return AGENT_RECOVERY._replace(
         command=settings.recovery_command or command,
         shell_tools=(*named, *AGENT_RECOVERY.shell_tools),
     )

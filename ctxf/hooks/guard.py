@@ -2,11 +2,13 @@
 
 It reads the input of a tool before the tool runs. Where every reference on a line of its own resolves in
 the session's scope, the tool gets the originals instead. Where one does not, the model is told, and nothing
-is written: a file with a hash in place of a text is damage that shows late. A reference that the edited
-file holds already is no news and is left alone.
+is written: a file with a hash in place of a text is damage that shows late. A reference that the file on
+disk holds already, whether it is edited or written anew as a whole, is no news and is left alone: somebody
+folded that file on purpose, perhaps in a scope that this session cannot read.
 """
 
 import os
+import stat
 from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -24,7 +26,6 @@ from ctxf.hooks.expand import (
     expand_text,
     reference_ids,
 )
-from ctxf.hooks.heredocs import find_heredocs
 from ctxf.sessions import CLAUDE_CODE, CODEX, GEMINI
 
 __all__ = ["GUARDED_TOOLS", "Verdict", "check_tool"]
@@ -84,6 +85,8 @@ class _Guard(NamedTuple):
 
     def shell(self, command: str) -> _Field:
         """A shell command: only what stands in here-documents, as lines of their own."""
+        from ctxf.hooks.heredocs import find_heredocs  # noqa: PLC0415 - only for a shell
+
         heredocs = find_heredocs(command)
         if heredocs is None:
             return _Field(command)
@@ -157,7 +160,10 @@ def _write(field: str, path: str) -> "Callable[[_Guard, dict[str, Any]], Iterato
     """A tool that writes `field` to the file `path`."""
 
     def check(guard: _Guard, tool_input: dict[str, Any]) -> Iterator[_Field]:
-        found = guard.text(tool_input[field], path=str(tool_input.get(path, "")))
+        file = str(tool_input.get(path, ""))
+        text = tool_input[field]
+        held = reference_ids(_content(file) or "") if HEAD in text else ()
+        found = guard.text(text, path=file, held=held)
         tool_input[field] = found.text
         yield found
 
@@ -275,10 +281,13 @@ def _resolves(lookup: Lookup, id: str) -> bool:
 def _content(path: str) -> str | None:
     """What the file holds, with LF for CRLF as tools show it; None where it is too large.
 
-    A file that cannot be read holds nothing.
+    What cannot be read, or is no regular file, holds nothing.
     """
     try:
-        if os.stat(path).st_size > _LARGEST_FILE:
+        found = os.stat(path)
+        if not stat.S_ISREG(found.st_mode):
+            return ""
+        if found.st_size > _LARGEST_FILE:
             return None
         return Path(path).read_bytes().decode("utf-8", "surrogateescape").replace("\r\n", "\n")
     except (OSError, ValueError):

@@ -7,15 +7,9 @@ wrong is one line on stderr, and the client goes on as if there were no hook.
 import contextlib
 import json
 import os
-import shlex
 import sys
-from collections.abc import Sequence
-from functools import partial
-from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from ctxf.config import Loaded, check_settings
-from ctxf.config.program import own_command
 from ctxf.hooks.shapes import (
     CLIENTS,
     OTHER_NAMES,
@@ -25,6 +19,12 @@ from ctxf.hooks.shapes import (
     context_answer,
     verdict_answer,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from ctxf.config import Loaded
 
 __all__ = ["HookOptions", "main", "run_hook"]
 
@@ -42,7 +42,7 @@ class HookOptions(NamedTuple):
     config: str | None = None
 
 
-def main(args: Sequence[str]) -> int:
+def main(args: "Sequence[str]") -> int:
     """Run with the words behind `ctxf hook`; 0 whatever happens."""
     words = iter(args)
     options: dict[str, str] = {}
@@ -64,6 +64,8 @@ def run_hook(client: str, options: HookOptions) -> int:
         return 0
     try:
         answer = _answer(client, json.loads(_stdin()), options)
+    except OSError as error:
+        _complain(f"{error.filename or 'stdin'}: {error.strerror}")
     except BaseException as error:  # a hook must never stand in its client's way
         _complain(f"{type(error).__name__}: {error}" if str(error) else type(error).__name__)
     try:
@@ -83,21 +85,36 @@ def _answer(client: str, event: Any, options: HookOptions) -> dict[str, Any] | N
     name, session = event.get("hook_event_name"), event.get("session_id")
     if not isinstance(name, str) or not isinstance(session, str) or not session:
         return None
-    loaded = check_settings(
+    if name in START_EVENTS:
+        return _start(client, name, session, event.get("source"), _settings(options), options)
+    if name not in TOOL_EVENTS:
+        return None
+    tool, tool_input = event.get("tool_name"), event.get("tool_input")
+    # Most calls of tools end here, before anything is imported.
+    if not isinstance(tool, str) or not isinstance(tool_input, dict) or not _holds_reference(tool_input):
+        return None
+    return _tool(client, name, session, tool, tool_input, _settings(options), options)
+
+
+def _holds_reference(tool_input: dict[str, Any]) -> bool:
+    return "[[cf:v2:" in json.dumps(tool_input, ensure_ascii=False)
+
+
+def _settings(options: HookOptions) -> "Loaded":
+    from pathlib import Path  # noqa: PLC0415 - not for nothing
+
+    from ctxf.config import check_settings  # noqa: PLC0415
+
+    return check_settings(
         environ=os.environ,
         cwd=_working_directory(),
         config_file=Path(options.config) if options.config else None,
         options={"archive": options.archive, "scope": options.scope},
     )
-    if name in START_EVENTS:
-        return _start(client, name, session, event.get("source"), loaded, options)
-    if name in TOOL_EVENTS and isinstance(event.get("tool_input"), dict):
-        return _tool(client, name, session, event, loaded, options)
-    return None
 
 
 def _start(
-    client: str, name: str, session: str, source: object, loaded: Loaded, options: HookOptions
+    client: str, name: str, session: str, source: object, loaded: "Loaded", options: HookOptions
 ) -> dict[str, Any] | None:
     if not loaded.settings.enabled:
         return None
@@ -117,12 +134,17 @@ def _start(
 
 
 def _tool(
-    client: str, name: str, session: str, event: dict[str, Any], loaded: Loaded, options: HookOptions
+    client: str,
+    name: str,
+    session: str,
+    tool: str,
+    tool_input: dict[str, Any],
+    loaded: "Loaded",
+    options: HookOptions,
 ) -> dict[str, Any] | None:
-    tool, tool_input = event.get("tool_name"), event["tool_input"]
-    # Most calls of tools end here, before anything is imported.
-    if not isinstance(tool, str) or "[[cf:v2:" not in json.dumps(tool_input, ensure_ascii=False):
-        return None
+    import shlex  # noqa: PLC0415
+    from functools import partial  # noqa: PLC0415
+
     from ctxf.archive import Archive  # noqa: PLC0415
     from ctxf.hooks.guard import check_tool  # noqa: PLC0415
     from ctxf.sessions import read_secret, secret_path, session_scope  # noqa: PLC0415
@@ -145,13 +167,17 @@ def _tool(
     return verdict_answer(client, name, verdict)
 
 
-def _set_scope(loaded: Loaded) -> str | None:
+def _set_scope(loaded: "Loaded") -> str | None:
     """The scope that was set, if any: whoever sets CTXF_SCOPE wants everything to go there."""
     return loaded.settings.scope if loaded.sources["scope"] != "default" else None
 
 
-def _read_command(loaded: Loaded, options: HookOptions) -> str:
+def _read_command(loaded: "Loaded", options: HookOptions) -> str:
     """What the agent's shell has to type."""
+    import shlex  # noqa: PLC0415
+
+    from ctxf.config.program import own_command  # noqa: PLC0415
+
     command = loaded.settings.recovery_command
     if command is None:
         command = f"{own_command()} read"
@@ -160,7 +186,9 @@ def _read_command(loaded: Loaded, options: HookOptions) -> str:
     return command
 
 
-def _working_directory() -> Path:
+def _working_directory() -> "Path":
+    from pathlib import Path  # noqa: PLC0415
+
     try:
         return Path.cwd()
     except FileNotFoundError:

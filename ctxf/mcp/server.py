@@ -3,8 +3,6 @@
 stdout is the SDK's alone: while it serves, whatever else writes to descriptor 1 ends up on stderr.
 """
 
-import io
-import sys
 from typing import Annotated, Any, Final
 
 from mcp import MCPError
@@ -16,8 +14,8 @@ from pydantic import Field
 from ctxf.archive import Archive
 from ctxf.errors import InvalidScope
 from ctxf.guidance import RECOVERY_COMMAND, guidance
-from ctxf.mcp.lines import Readable
 from ctxf.mcp.tools import Tools, guarded
+from ctxf.mcp.wire import take_over
 from ctxf.protocol.scopes import check_scope
 
 __all__ = ["build_server", "serve"]
@@ -66,6 +64,7 @@ def build_server(archive: Archive, *, version: str, scope: str | None, default_s
     is an argument, and `default_scope` where none is given. Raises InvalidScope.
     """
     check_scope(default_scope if scope is None else scope)
+    TextContent.model_rebuild()  # tools make them in threads; pydantic would build it in two at once
     instructions = _INSTRUCTIONS if scope is not None else _INSTRUCTIONS + _SCOPED
     server: MCPServer[Any] = MCPServer(
         "ctxf", version=version, instructions=instructions, log_level="CRITICAL"
@@ -81,9 +80,21 @@ def build_server(archive: Archive, *, version: str, scope: str | None, default_s
 
 
 def serve(server: MCPServer[Any]) -> None:
-    """Serve on stdin and stdout until stdin ends."""
-    sys.stdin = io.TextIOWrapper(io.BufferedReader(Readable(sys.stdin.buffer)), encoding="utf-8")
-    server.run("stdio")
+    """Serve on stdin and stdout until stdin ends. Raises OSError where one of them is closed or fails."""
+    take_over()
+    try:
+        server.run("stdio")
+    except BaseExceptionGroup as group:
+        failed, others = group.split(OSError)
+        if failed is None or others is not None:
+            raise
+        raise _first_leaf(failed) from group
+
+
+def _first_leaf(error: BaseException) -> BaseException:
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
 
 
 def _add_tools(server: MCPServer[Any], tools: Tools, scope: str) -> None:

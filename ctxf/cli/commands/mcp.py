@@ -8,6 +8,7 @@ from ctxf import __version__
 from ctxf.archive import Archive
 from ctxf.cli.common import CommonOptions
 from ctxf.cli.edge import common_options
+from ctxf.cli.pipes import ReaderGone
 from ctxf.cli.status import Status
 from ctxf.errors import ExtraMissing
 
@@ -32,7 +33,10 @@ def command(*, common: CommonOptions) -> int:
     settings = common.settings()
     gc.disable()  # importing the SDK makes thousands of classes, and none of it is garbage
     try:
-        from ctxf.mcp.server import build_server, serve  # noqa: PLC0415
+        from ctxf.mcp.deferred import deferred_models  # noqa: PLC0415
+
+        with deferred_models():
+            from ctxf.mcp.server import build_server, serve  # noqa: PLC0415
     except ModuleNotFoundError as error:
         if error.name is None or error.name.startswith("ctxf"):
             raise
@@ -40,5 +44,9 @@ def command(*, common: CommonOptions) -> int:
     gc.enable()
     gc.freeze()
     with Archive.open(settings.archive) as archive:
-        serve(build_server(archive, version=__version__, scope=common.scope, default_scope=settings.scope))
+        server = build_server(archive, version=__version__, scope=common.scope, default_scope=settings.scope)
+        try:
+            serve(server)
+        except BrokenPipeError as error:
+            raise ReaderGone from error
     return Status.DONE

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Sequence
+from contextlib import nullcontext
 from importlib.resources import files
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from ctxf.cli.pipes import Output
 from ctxf.cli.setup.checks import check_program, find_program
 from ctxf.cli.setup.install import Planned, apply, plan_install, plan_uninstall, without_journal
 from ctxf.cli.setup.journal import Journal, SetupError, journal_path
+from ctxf.cli.setup.lock import alone
 from ctxf.cli.status import Status
 from ctxf.cli.terminal import escape, say
 from ctxf.setup.clients import CLIENT_NAMES, Client, Program, client_edits
@@ -36,6 +38,7 @@ Examples:
   ctxf setup codex
   ctxf setup gemini --project .
   ctxf setup claude --uninstall
+  codex plugin marketplace add "$(ctxf setup codex --folder)"
 """
 
 
@@ -64,7 +67,7 @@ def command(
         return Status.DONE
     root = None if project is None else _directory(project)
     place = journal_path(os.environ, chosen, root)
-    with cleaning_up_on_signals():
+    with cleaning_up_on_signals(), nullcontext() if dry_run else alone(_home()):
         journal = Journal.read(place)
         if uninstall:
             program = journal.program if journal else Program("ctxf")

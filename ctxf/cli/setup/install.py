@@ -159,10 +159,16 @@ def _sweep(path: Path) -> None:
 
 
 def _put_back(one: Planned) -> bool:
-    """Make a file what it was; whether it is."""
+    """Make a file what it was; whether it is. Of what somebody else has written since, only ours goes."""
     try:
-        if _read(one.edit.path) != one.current:
+        now = _read(one.edit.path)
+        if now == one.wanted:
             _write(one.edit, one.current)
+        elif now not in (one.current, None):
+            if one.current != one.clean:
+                return False  # an older entry of ours was there
+            _write(one.edit, _edited(one.edit, one.edit.remove, _text(one.edit, now or b"")))
+            return True
     except (OSError, SetupError):
         return False
     if one.current is None:
