@@ -67,6 +67,7 @@ def run(home: Home, provider: MockProvider, command: Sequence[str]) -> str:
 
 def the_scope(request: Request) -> str:
     """The one scope that a request names, in whatever words."""
+    scope: str
     (scope,) = set(SCOPE.findall(request.text))
     return scope
 

@@ -5,6 +5,7 @@ import gzip
 import itertools
 import json
 import re
+import resource
 import sqlite3
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -247,6 +248,36 @@ def test_an_archive_in_trouble_lets_the_original_pass(tmp_path: Path, trouble: s
                 connection.rollback()  # lets the thread that waits for the lock come back
     assert len(running.stats.notes) == 1
     assert all(note.startswith("passed: ") for note in running.stats.notes)
+
+
+def test_a_disk_that_fills_up_and_has_room_again(tmp_path: Path) -> None:
+    path = tmp_path / "archive.db"
+    other: Pairs = [(b"X-Claude-Code-Session-Id", b"another")]
+    body = _encoded(anthropic_body(TURNS))
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    with provider(echo) as upstream, folding_gateway(path, upstream) as running:
+        running.send(MESSAGES, body, SESSION)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1, hard))  # Python has SIGXFSZ ignored: no byte fits
+        try:
+            assert running.send(MESSAGES, body, other).body == body
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        folded = running.send(MESSAGES, body, other).body
+        assert json.loads(folded)["messages"][1]["content"][0]["text"] == FOLDED
+    (trouble,) = (note for note in running.stats.notes if note != "folded")
+    assert trouble.startswith("passed: ")
+    assert running.stats.notes == {"folded": 2, trouble: 1}
+
+
+def test_an_archive_that_becomes_garbage_meanwhile(tmp_path: Path) -> None:
+    path = tmp_path / "archive.db"
+    body = _encoded(anthropic_body(TURNS))
+    with provider(echo) as upstream, folding_gateway(path, upstream) as running:
+        assert running.send(MESSAGES, body, SESSION).body != body
+        (tmp_path / "new").write_bytes(b"no archive of ours" * 500)
+        (tmp_path / "new").replace(path)
+        assert running.send(MESSAGES, body, [(b"X-Claude-Code-Session-Id", b"another")]).body == body
+    assert [note.startswith("passed: ") for note in running.stats.notes] == [False, True]
 
 
 def test_a_full_session_keeps_its_blocks(tmp_path: Path) -> None:
