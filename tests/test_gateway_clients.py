@@ -5,7 +5,9 @@ Run with `-m clients`; see tests/test_clients.py for where the clients are looke
 
 import itertools
 import json
+import os
 import re
+import signal
 import subprocess
 import threading
 from collections.abc import Sequence
@@ -195,6 +197,7 @@ def run_gemini(home: Home, provider: MockProvider, prompts: Sequence[str]) -> st
             stdout=subprocess.PIPE,
             stderr=stderr,
             text=True,
+            start_new_session=True,
         ) as process,
     ):
         watchdog = threading.Timer(TIMEOUT, process.terminate)
@@ -204,8 +207,12 @@ def run_gemini(home: Home, provider: MockProvider, prompts: Sequence[str]) -> st
         for prompt in prompts:
             said = [{"type": "text", "text": prompt}]
             ask(process, "session/prompt", {"sessionId": session, "prompt": said})
-        process.terminate()  # as editors end it; the signal is passed on
         watchdog.cancel()
+        process.terminate()  # as editors end it; the signal is passed on
+        try:
+            process.wait(10)
+        except subprocess.TimeoutExpired:  # it hears no signal where it has started a server of tools
+            os.killpg(process.pid, signal.SIGKILL)
     return errors.read_text().splitlines()[-1]
 
 
