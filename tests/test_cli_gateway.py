@@ -16,7 +16,16 @@ import pytest
 
 from ctxf.gateway.clients import current_urls, launch
 from tests.cli import BODY, CTXF, Cli, id_of, marked
-from tests.gateway_kit import TIMEOUT, FakeProvider, Running, echo, provider
+from tests.gateway_kit import (
+    TIMEOUT,
+    FakeProvider,
+    Received,
+    Running,
+    Wire,
+    echo,
+    provider,
+    request_bytes,
+)
 
 CONVERSATION: Final = {
     "system": "Be brief.",
@@ -100,6 +109,30 @@ def test_a_gateway_from_start_to_end(cli: Cli) -> None:
     assert found
     assert cli.run(*found[2].split(), "--id", id_of(BODY), "--restore") == (BODY, b"", 0)
     assert {path.name for path in cli.root.iterdir()} == {"archive.db", "home", "tmp", "work"}
+
+
+def test_a_gateway_that_is_killed_in_an_answer_sends_the_same_when_started_again(cli: Cli) -> None:
+    def stall(request: Received, wire: Wire) -> None:
+        if len(upstream.requests) > 1:
+            return echo(request, wire)
+        wire.send(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n9\r\ndata: 1\n\n\r\n")
+        return None
+
+    target, body = b"/anthropic/v1/messages", json.dumps(CONVERSATION).encode()
+    with provider(stall) as upstream:
+        with started(cli, upstream) as gateway:
+            running = client(gateway.port)
+            wire = running.connect()
+            wire.send(request_bytes(b"POST", target, body))
+            answered = wire.head()
+            assert answered is not None
+            gateway.process.kill()
+            assert wire.body(answered[1], to_the_end=True)[1] is False
+            running.close()
+        with started(cli, upstream) as gateway:
+            client(gateway.port).send(target, body)
+    first, second = upstream.requests
+    assert first.body == second.body != body
 
 
 def test_ctrl_c_ends_a_gateway(cli: Cli) -> None:

@@ -5,8 +5,11 @@ Run with `-m clients`; see tests/test_clients.py for where the clients are looke
 
 import itertools
 import json
+import os
 import re
+import signal
 import subprocess
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -22,6 +25,8 @@ pytestmark = pytest.mark.clients
 BODY: Final = log(100)
 BLOCK: Final = f"The conclusion.\n{marked(b'log', BODY).decode()}The end."
 FOLDED: Final = BLOCK.replace(BODY.decode(), f"[[cf:v2:{id_of(BODY)}]]\n")
+SCOPE: Final = re.compile(r"c-[0-9a-f]{32}")
+GUIDANCE: Final = "Folding finished material"
 COMMAND: Final = re.compile(r"    (\S.* --id) ID --restore")
 KEYS: Final = {
     "ANTHROPIC_API_KEY": "sk-fake",
@@ -62,6 +67,13 @@ def run(home: Home, provider: MockProvider, command: Sequence[str]) -> str:
     return done.stderr.splitlines()[-1]
 
 
+def the_scope(request: Request) -> str:
+    """The one scope that a request names, in whatever words."""
+    scope: str
+    (scope,) = set(SCOPE.findall(request.text))
+    return scope
+
+
 def read_command(request: Request) -> str:
     """What the guidance in a request says to type, with the body's id."""
     (command,) = {found[1] for text in request.strings for found in COMMAND.finditer(text)}
@@ -86,7 +98,7 @@ def _plain(value: Any) -> Any:
     return plain
 
 
-def assert_folded_once(requests: Sequence[Request]) -> None:
+def assert_folded_once(requests: Sequence[Request], guides: int = 1) -> None:
     """In the first request of the block it is whole, in the later ones folded; all else only grows."""
     holding = [request for request in requests if "The conclusion." in request.text]
     assert [BLOCK in request.strings for request in holding] == [True] + [False] * (len(holding) - 1)
@@ -95,9 +107,10 @@ def assert_folded_once(requests: Sequence[Request]) -> None:
     folded = [[_fold(item) for item in history(request)] for request in requests]
     for before, after in itertools.pairwise(folded):
         assert after[: len(before)] == before
-    guides = {text for request in requests for text in request.strings if "Folding finished material" in text}
-    assert len({text[text.index("Folding finished material") :] for text in guides}) == 1
-    assert all(request.text.count("Folding finished material") == 1 for request in requests)
+    guided = {text for request in requests for text in request.strings if GUIDANCE in text}
+    assert len({text[text.index(GUIDANCE) :] for text in guided}) == guides
+    assert all(request.text.count(GUIDANCE) == guides for request in requests)
+    assert len({the_scope(request) for request in requests}) == 1
 
 
 def _fold(item: str) -> str:
@@ -153,23 +166,142 @@ def test_codex(home: Home, model: str) -> None:
     assert re.match(r"ctxf: \d+ requests?, 1 block folded, about [1-9]", said)
 
 
-def test_gemini_cli(home: Home) -> None:
-    """In one process: a session that is resumed has no markers, Gemini CLI writes down no HTML comments."""
-    gemini = find_client("gemini")
-    # What its dialog writes when a key is chosen; without that it takes no address from its environment.
-    write(
-        home.home / ".gemini" / "settings.json", b'{"security": {"auth": {"selectedType": "gemini-api-key"}}}'
+GEMINI_KEY: Final = b'{"security": {"auth": {"selectedType": "gemini-api-key"}}}'
+"""What its dialog writes when a key is chosen; without that it takes no address from its environment."""
+
+
+def run_gemini(home: Home, provider: MockProvider, prompts: Sequence[str]) -> str:
+    """A conversation in one process, as an editor has it; what `ctxf run` said at its end.
+
+    In one process since a session that is resumed has no markers: Gemini CLI writes down no HTML comments.
+    """
+    command = [
+        *CTXF,
+        "run",
+        find_client("gemini"),
+        "--acp",
+        "--approval-mode",
+        "yolo",
+        "-m",
+        "gemini-2.5-pro",
+    ]
+    environ = {**home.environment(), **KEYS, "GOOGLE_GEMINI_BASE_URL": provider.url}
+    errors = home.root / "stderr"
+    with (
+        errors.open("w") as stderr,
+        subprocess.Popen(
+            command,
+            cwd=home.project,
+            env=environ,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=stderr,
+            text=True,
+            start_new_session=True,
+        ) as process,
+    ):
+        watchdog = threading.Timer(TIMEOUT, process.terminate)
+        watchdog.start()
+        ask(process, "initialize", {"protocolVersion": 1, "clientCapabilities": {}})
+        session = ask(process, "session/new", {"cwd": str(home.project), "mcpServers": []})["sessionId"]
+        for prompt in prompts:
+            said = [{"type": "text", "text": prompt}]
+            ask(process, "session/prompt", {"sessionId": session, "prompt": said})
+        watchdog.cancel()
+        process.terminate()  # as editors end it; the signal is passed on
+        try:
+            process.wait(10)
+        except subprocess.TimeoutExpired:  # it hears no signal where it has started a server of tools
+            os.killpg(process.pid, signal.SIGKILL)
+    return errors.read_text().splitlines()[-1]
+
+
+def ask(process: subprocess.Popen[str], method: str, params: dict[str, Any]) -> dict[str, Any]:
+    """One call of the Agent Client Protocol: JSON-RPC, a line each way, news in between."""
+    assert process.stdin
+    assert process.stdout
+    process.stdin.write(
+        json.dumps({"jsonrpc": "2.0", "id": method, "method": method, "params": params}) + "\n"
     )
-    shell = "run_shell_command"
+    process.stdin.flush()
+    for line in process.stdout:
+        message = json.loads(line)
+        if message.get("id") == method:
+            found: dict[str, Any] = message["result"]
+            return found
+    raise AssertionError(f"no answer to {method}")
+
+
+def test_gemini_cli(home: Home) -> None:
+    find_client("gemini")
+    write(home.home / ".gemini" / "settings.json", GEMINI_KEY)
     steps: list[Step] = [
-        Call(shell, {"command": "true"}, said=BLOCK),
-        Call(shell, {"command": "true"}, said="Nothing more."),
-        lambda request: Call(shell, {"command": read_command(request)}),
+        Say(BLOCK),
+        Say("Nothing more."),
+        lambda request: Call("run_shell_command", {"command": read_command(request)}),
         Say("done"),
     ]
     with MockProvider(steps) as provider:
-        options = ["--approval-mode", "yolo", "-m", "gemini-2.5-pro"]
-        said = run(home, provider, [gemini, *options, "-p", "one"])
+        said = run_gemini(home, provider, ["one", "two", "three"])
     assert_folded_once(provider.requests)
     assert BODY.decode().rstrip("\n") in "\n".join(provider.requests[-1].strings)
     assert re.match(r"ctxf: \d+ requests?, 1 block folded, about [1-9]", said)
+
+
+def test_claude_code_that_is_set_up(home: Home) -> None:
+    """The hook says how to fold, and the gateway says nothing of its own; both mean the same scope."""
+    claude = find_client("claude")
+    home.ctxf("setup", "claude")
+    tool = "mcp__ctxf__context_read"
+    steps: list[Step] = [
+        Say(BLOCK),
+        Say("Nothing more."),
+        lambda request: Call(tool, {"id": id_of(BODY), "scope": the_scope(request)}),
+        Say("done"),
+    ]
+    with MockProvider(steps) as provider:
+        run(home, provider, [claude, "-p", "one"])
+        run(home, provider, [claude, "-p", "--continue", "two"])
+        run(home, provider, [claude, "-p", "three", "--continue", "--allowedTools", tool])
+    assert_folded_once(provider.requests)
+    assert BODY.decode() in provider.requests[-1].strings
+
+
+@pytest.mark.parametrize("trust", [[], ["--dangerously-bypass-hook-trust"]])
+def test_codex_that_is_set_up(home: Home, trust: list[str]) -> None:
+    codex = find_client("codex")
+    home.ctxf("setup", "codex")
+    options = ["--skip-git-repo-check", "-m", "gpt-5.5", "-c", 'sandbox_mode="danger-full-access"', *trust]
+    steps: list[Step] = [
+        Say(BLOCK),
+        Call("exec_command", {"cmd": "sleep 4"}, said="Nothing more."),
+        Say("Nothing more."),
+        lambda request: Call(
+            "mcp__ctxf/context_read", {"id": id_of(BODY), "scope": the_scope(request), "lines": "1:100"}
+        ),
+        Say("done"),
+    ]
+    with MockProvider(steps) as provider:
+        run(home, provider, [codex, "exec", *options, "one"])
+        run(home, provider, [codex, "exec", *options, "resume", "--last", "two"])
+        run(home, provider, [codex, "exec", *options, "resume", "--last", "three"])
+    assert_folded_once(provider.requests)
+    assert BODY.decode() in "\n".join(provider.requests[-1].strings)
+
+
+def test_gemini_cli_that_is_set_up(home: Home) -> None:
+    """It shows the hook's guidance with `&lt;` for `<`, so the gateway says it again, with the same scope."""
+    find_client("gemini")
+    write(home.home / ".gemini" / "settings.json", GEMINI_KEY)
+    home.ctxf("setup", "gemini")
+    tool = "mcp_ctxf_context_read"
+    steps: list[Step] = [
+        Say(BLOCK),
+        Say("Nothing more."),
+        lambda request: Call(tool, {"id": id_of(BODY), "scope": the_scope(request)}),
+        Say("done"),
+    ]
+    with MockProvider(steps) as provider:
+        run_gemini(home, provider, ["one", "two", "three"])
+    assert_folded_once(provider.requests, guides=2)
+    assert BODY.decode() in "\n".join(provider.requests[-1].strings)

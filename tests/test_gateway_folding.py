@@ -4,6 +4,8 @@ import contextlib
 import gzip
 import itertools
 import json
+import re
+import resource
 import sqlite3
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -17,13 +19,16 @@ from ctxf.config import Settings
 from ctxf.gateway.assemble import assemble
 from ctxf.gateway.routes import Protocol
 from ctxf.gateway.server import in_background, listen
-from ctxf.gateway.sessions import Session, find_session
+from ctxf.gateway.sessions import Session, find_scope
 from ctxf.guidance import guidance
+from ctxf.requests import restore_request
 from ctxf.sessions import CLAUDE_CODE, CODEX, session_scope
 from tests.cli import id_of, log, marked
 from tests.gateway_kit import FakeProvider, Pairs, Running, echo, provider
+from tests.test_request_reads import NUMBERED
 
 SECRET = b"s" * 32
+MESSAGES = b"/anthropic/v1/messages"
 BODY = log(100)
 BLOCK = "The conclusion.\n" + marked(b"log", BODY).decode() + "The end."
 FOLDED = BLOCK.replace(BODY.decode(), f"[[cf:v2:{id_of(BODY)}]]\n")
@@ -245,6 +250,36 @@ def test_an_archive_in_trouble_lets_the_original_pass(tmp_path: Path, trouble: s
     assert all(note.startswith("passed: ") for note in running.stats.notes)
 
 
+def test_a_disk_that_fills_up_and_has_room_again(tmp_path: Path) -> None:
+    path = tmp_path / "archive.db"
+    other: Pairs = [(b"X-Claude-Code-Session-Id", b"another")]
+    body = _encoded(anthropic_body(TURNS))
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    with provider(echo) as upstream, folding_gateway(path, upstream) as running:
+        running.send(MESSAGES, body, SESSION)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1, hard))  # Python has SIGXFSZ ignored: no byte fits
+        try:
+            assert running.send(MESSAGES, body, other).body == body
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        folded = running.send(MESSAGES, body, other).body
+        assert json.loads(folded)["messages"][1]["content"][0]["text"] == FOLDED
+    (trouble,) = (note for note in running.stats.notes if note != "folded")
+    assert trouble.startswith("passed: ")
+    assert running.stats.notes == {"folded": 2, trouble: 1}
+
+
+def test_an_archive_that_becomes_garbage_meanwhile(tmp_path: Path) -> None:
+    path = tmp_path / "archive.db"
+    body = _encoded(anthropic_body(TURNS))
+    with provider(echo) as upstream, folding_gateway(path, upstream) as running:
+        assert running.send(MESSAGES, body, SESSION).body != body
+        (tmp_path / "new").write_bytes(b"no archive of ours" * 500)
+        (tmp_path / "new").replace(path)
+        assert running.send(MESSAGES, body, [(b"X-Claude-Code-Session-Id", b"another")]).body == body
+    assert [note.startswith("passed: ") for note in running.stats.notes] == [False, True]
+
+
 def test_a_full_session_keeps_its_blocks(tmp_path: Path) -> None:
     settings = Settings(max_session_bytes=100)
     with (
@@ -328,7 +363,8 @@ USER_ID = "user_0a_account_0b_session_8a1c0000-0000-0000-0000-000000000000"
     ],
 )
 def test_sessions(protocol: Protocol, headers: Pairs, tree: object, session: Session | None) -> None:
-    assert find_session(protocol, headers, json.dumps(tree).encode()) == session
+    scope = session and session_scope(SECRET, session.client, session.id)
+    assert find_scope(SECRET, protocol, headers, json.dumps(tree).encode()) == scope
 
 
 @pytest.mark.parametrize(
@@ -345,10 +381,85 @@ def test_a_session_by_its_opening(protocol: Protocol, build: Build) -> None:
     mine: Pairs = [(b"x-api-key", b"mine")]
 
     def found(headers: Pairs, texts: list[str]) -> Session | None:
-        return find_session(protocol, headers, _encoded(build(texts)))
+        return find_scope(SECRET, protocol, headers, _encoded(build(texts)))
 
     session = found(mine, TURNS[:1])
     assert session is not None
     assert found(mine, TURNS) == session
     assert found([(b"x-api-key", b"theirs")], TURNS) != session
     assert found(mine, ["Something else.", *TURNS[1:]]) != session
+
+
+# A conversation in which the model reads a file, and goes on.
+
+
+def _reading_body(texts: list[str]) -> dict[str, Any]:
+    tree = anthropic_body(["What does Store.get return?"])
+    tree["tools"].append({"name": "Read", "input_schema": {"type": "object"}})
+    call = {"type": "tool_use", "id": "t1", "name": "Read", "input": {"file_path": "/p/store.py"}}
+    result = {"type": "tool_result", "tool_use_id": "t1", "content": NUMBERED}
+    tree["messages"] += [{"role": "assistant", "content": [call]}, {"role": "user", "content": [result]}]
+    for number, text in enumerate(texts):
+        tree["messages"].append({"role": ("assistant", "user")[number % 2], "content": text})
+    return tree
+
+
+PROJECTING = Settings(project_reads=True, min_savings_tokens=0)
+
+
+def test_source_reads_are_projected_where_that_is_wanted(tmp_path: Path) -> None:
+    """The gateway is started anew for each request: what was sent once is sent again, byte for byte."""
+    archive = tmp_path / "archive.db"
+    sent = []
+    with provider(echo) as upstream:
+        for texts in (
+            [],
+            ["It gives the limit.", "Sure?"],
+            ["It gives the limit.", "Sure?", "Yes.", "Fine."],
+        ):
+            with folding_gateway(archive, upstream, PROJECTING) as running:
+                running.send(MESSAGES, _encoded(_reading_body(texts)), SESSION)
+                stats = running.stats.snapshot(with_blocks=True)
+            sent.append(json.loads(upstream.requests[-1].body))
+    whole, *projected = [tree["messages"][2]["content"][0]["content"] for tree in sent]
+    assert whole == NUMBERED
+    assert projected[0] == projected[1]
+    assert "return LIMIT" in projected[0]
+    assert len(projected[0]) < len(NUMBERED) // 2
+    assert sent[2]["messages"][: len(sent[1]["messages"])] == sent[1]["messages"]
+    assert stats["latest"][0]["label"] == "/p/store.py: Store.get"
+    with Archive.open(archive) as reopened:
+        (scope,) = reopened.scopes()
+        assert (
+            restore_request(sent[2], "anthropic", reopened, scope.name).body["messages"]
+            == _reading_body(["It gives the limit.", "Sure?", "Yes.", "Fine."])["messages"]
+        )
+
+
+def test_source_reads_stay_otherwise(tmp_path: Path) -> None:
+    settings = Settings(min_savings_tokens=0)
+    with provider(echo) as upstream, folding_gateway(tmp_path / "archive.db", upstream, settings) as running:
+        running.send(MESSAGES, _encoded(_reading_body(["Yes.", "Fine."])), SESSION)
+        assert NUMBERED in json.loads(upstream.requests[-1].body)["messages"][2]["content"][0]["content"]
+
+
+def test_projecting_that_takes_too_long_lets_the_original_pass(tmp_path: Path) -> None:
+    """A millisecond is not enough to start the process that parses."""
+    settings = PROJECTING._replace(gateway_timeout_ms=1)
+    body = _encoded(_reading_body(["Yes.", "Fine."]))
+    with provider(echo) as upstream, folding_gateway(tmp_path / "archive.db", upstream, settings) as running:
+        running.send(MESSAGES, body, SESSION)
+        assert upstream.requests[-1].body == body
+    assert running.stats.notes == {"passed: folding took too long": 1}
+
+
+def test_gemini_cli_with_the_hook_has_the_scope_that_the_hook_named(tmp_path: Path) -> None:
+    named = "c-" + "5" * 32
+    opening = {"text": f"<hook_context>{guidance(named)}</hook_context>"}
+    tree = gemini_body(TURNS)
+    tree["contents"][0]["parts"].append(opening)
+    with provider(echo) as upstream, folding_gateway(tmp_path / "archive.db", upstream) as running:
+        running.send(b"/gemini/v1beta/models/g:generateContent", _encoded(tree))
+    assert set(re.findall("c-[0-9a-f]{32}", upstream.requests[0].body.decode())) == {named}
+    with Archive.open(tmp_path / "archive.db") as archive:
+        assert [scope.name for scope in archive.scopes()] == [named]

@@ -211,8 +211,11 @@ def test_savings(parsers: Parsers) -> None:
 def test_other_readers(parsers: Parsers) -> None:
     policy = RequestPolicy(0, 0, project_reads=True, readers={"open_it": ("target",)})
     body = anthropic("open_it", {"target": "store.py"}, SOURCE)
-    result = fold_request(body, "anthropic", Archive.memory(), policy=policy, parser=parsers)
+    archive = Archive.memory()
+    result = fold_request(body, "anthropic", archive, policy=policy, parser=parsers)
     assert result.reads
+    assert restore_request(result.body, "anthropic", archive).body == result.body
+    assert restore_request(result.body, "anthropic", archive, readers=policy.readers).body == body
 
 
 HOSTILE: list[Any] = [None, 7, [], {}, "", "\x00", "a" * 5000, "cat", "cat '", ["cat"], ["cat", 7], {"a": 1}]

@@ -32,6 +32,7 @@ class Settings(NamedTuple):
     delay_requests: int = 1
     max_session_bytes: int = 64 << 20
     min_savings_tokens: int = 256
+    project_reads: bool = False
     scope: str = "default"
     archive: str | None = None
     home: str | None = None
@@ -110,6 +111,7 @@ FIELDS: Final = MappingProxyType(
             Field("delay_requests", _NATURAL, "folding", "CTXF_DELAY_REQUESTS"),
             Field("max_session_bytes", _NATURAL, "folding", "CTXF_MAX_SESSION_BYTES"),
             Field("min_savings_tokens", _NATURAL, "folding", "CTXF_MIN_SAVINGS_TOKENS"),
+            Field("project_reads", _BOOLEAN, "folding", "CTXF_PROJECT_READS"),
             Field("scope", _SCOPE_NAME, variable="CTXF_SCOPE"),
             Field("archive", _PATH, variable="CTXF_ARCHIVE"),
             Field("home", _PATH, variable="CTXF_HOME"),

@@ -68,7 +68,7 @@ def assemble(
         guard,
         stats,
         Pages(stats, guard, folder.read, ctxf.__version__),
-        on_shutdown=archive.close,
+        on_shutdown=folder.close,
         max_body_bytes=max_body_bytes,
     )
     return Assembled(gateway, stats, guard)

@@ -6,14 +6,16 @@ from ctxf.archive import Archive
 from ctxf.config import Settings
 from ctxf.gateway.encodings import decode
 from ctxf.gateway.folding import FoldJob, Outcome
-from ctxf.gateway.sessions import find_session
+from ctxf.gateway.sessions import find_scope
 from ctxf.gateway.stats import Block
 from ctxf.gateway.wire import Headers, first, has
 from ctxf.guidance import AGENT_RECOVERY, Recovery
+from ctxf.protocol.parsers import Parsers
+from ctxf.protocol.savings import estimate_tokens
 from ctxf.protocol.scopes import is_conversation_scope, scope_fingerprint
 from ctxf.requests import Memo, RequestPolicy, fold_request
+from ctxf.requests.model import ProjectedRead
 from ctxf.requests.spelling import may_hold_marker
-from ctxf.sessions import session_scope
 
 __all__ = ["ConversationFolder", "agent_recovery", "request_policy"]
 
@@ -37,6 +39,7 @@ def request_policy(settings: Settings, recovery: Recovery, scope: str) -> Reques
         min_savings_tokens=settings.min_savings_tokens,
         recovery=recovery,
         append_guidance=True,
+        project_reads=settings.project_reads,
         capacity=settings.max_session_bytes if is_conversation_scope(scope) else None,
     )
 
@@ -65,6 +68,7 @@ class ConversationFolder:
         self._secret = secret
         self._limit = limit
         self._memo = Memo()
+        self._parser = Parsers(isolate=True)  # a source that an agent read may be anybody's
 
     def __call__(self, job: FoldJob) -> Outcome:
         """Fold one body."""
@@ -79,15 +83,21 @@ class ConversationFolder:
         if scope is None:
             return Outcome(None, "passed: no conversation")
         session = scope_fingerprint(scope)
-        if not may_hold_marker(body) and b'"tools"' not in body:
+        if not may_hold_marker(body) and b'"tools"' not in body and not self._settings.project_reads:
             return Outcome(None, "nothing to fold", session, scope)
         policy = request_policy(self._settings, self._recovery, scope)
-        result = fold_request(body, job.protocol, self._archive, scope, policy, self._memo)
+        result = fold_request(body, job.protocol, self._archive, scope, policy, self._memo, self._parser)
         if result.failure is not None:
             return Outcome(None, f"passed: {type(result.failure).__name__}", session, scope)
         blocks = tuple(Block(fold.label, fold.id, fold.size, fold.tokens_saved) for fold in result.folds)
+        blocks += tuple(_read_block(read) for read in result.reads)
         note = f"passed: {result.refusal}" if result.refusal else "folded" if blocks else "nothing to fold"
         return Outcome(None if result.body is body else result.body, note, session, scope, blocks)
+
+    def close(self) -> None:
+        """End the parser's process and close the archive."""
+        self._parser.close()
+        self._archive.close()
 
     def read(self, scope: str, id: str) -> bytes:
         """A body, for the status page."""
@@ -96,8 +106,13 @@ class ConversationFolder:
     def _scope_of(self, job: FoldJob, body: bytes) -> str | None:
         if self._scope is not None:
             return self._scope
-        session = find_session(job.protocol, job.headers, body)
-        return None if session is None else session_scope(self._secret, session.client, session.id)
+        return find_scope(self._secret, job.protocol, job.headers, body)
+
+
+def _read_block(read: ProjectedRead) -> Block:
+    """A projected read as the counters have it, by the first stretch that was left out."""
+    gone = read.size - read.size_after
+    return Block(f"{read.file}: {', '.join(read.definitions)}", read.ids[0], gone, estimate_tokens(gone))
 
 
 def _is_sealed(headers: Headers) -> bool:

@@ -1,7 +1,8 @@
 """Which conversation a request belongs to, and so in which scope its blocks are.
 
 A client's own session id comes first, since hooks and `ctxf mcp` derive the scope from it too. A client
-that has none is known by the opening words of the conversation, which every later request repeats.
+that has none is known by the opening words of the conversation, which every later request repeats. Gemini
+CLI has none with a key; where our hook named a scope in these opening words, that one it is.
 """
 
 import hashlib
@@ -13,9 +14,9 @@ from typing import Any, Final, NamedTuple
 from ctxf.gateway.guard import SESSION_HEADER
 from ctxf.gateway.routes import Protocol
 from ctxf.gateway.wire import Headers, first
-from ctxf.sessions import CLAUDE_CODE, CODEX
+from ctxf.sessions import CLAUDE_CODE, CODEX, session_scope
 
-__all__ = ["Session", "find_session", "find_session_in"]
+__all__ = ["find_scope", "find_scope_in"]
 
 # For sessions that only a gateway sees; never a client's name.
 _GATEWAY: Final = "gateway"
@@ -28,6 +29,9 @@ _HEADERS: Final[tuple[tuple[bytes, str], ...]] = (
 )
 _CREDENTIALS: Final = (b"authorization", b"x-api-key", b"x-goog-api-key")
 _CLAUDE_USER_ID: Final = re.compile(r"_session_([0-9a-f-]{36})\Z")
+# How Gemini CLI shows what a hook says, and how our guidance names the scope.
+_HOOK_CONTEXT: Final = "<hook_context>"
+_NAMED_SCOPE: Final = re.compile(r" --scope (c-[0-9a-f]{32}) --id ")
 
 
 class Session(NamedTuple):
@@ -37,20 +41,24 @@ class Session(NamedTuple):
     id: str
 
 
-def find_session(protocol: Protocol, headers: Headers, body: bytes) -> Session | None:
-    """The session of a request; None for a body that is no request, or says nothing at all."""
+def find_scope(secret: bytes, protocol: Protocol, headers: Headers, body: bytes) -> str | None:
+    """The scope of a request's session; None for a body that is no request, or says nothing at all."""
     if session := _by_header(headers):
-        return session
+        return session_scope(secret, session.client, session.id)
     try:
         tree = json.loads(body)
     except (ValueError, RecursionError):
         return None
-    return find_session_in(protocol, headers, tree) if isinstance(tree, dict) else None
+    return find_scope_in(secret, protocol, headers, tree) if isinstance(tree, dict) else None
 
 
-def find_session_in(protocol: Protocol, headers: Headers, tree: dict[str, Any]) -> Session | None:
+def find_scope_in(secret: bytes, protocol: Protocol, headers: Headers, tree: dict[str, Any]) -> str | None:
     """The same for a body that is parsed already."""
-    return _by_header(headers) or _by_key(protocol, tree) or _by_opening(protocol, headers, tree)
+    session = _by_header(headers) or _by_key(protocol, tree)
+    if session is None and (scope := _named_by_hook(protocol, tree)):
+        return scope
+    session = session or _by_opening(protocol, headers, tree)
+    return None if session is None else session_scope(secret, session.client, session.id)
 
 
 def _by_header(headers: Headers) -> Session | None:
@@ -81,6 +89,19 @@ def _claude_session(user_id: str) -> str | None:
         return None
     id = fields.get("session_id") if isinstance(fields, dict) else None
     return id if isinstance(id, str) and id else None
+
+
+def _named_by_hook(protocol: Protocol, tree: dict[str, Any]) -> str | None:
+    """The scope that our hook named when the session began.
+
+    Whoever writes the first message could name another's as well, but only one that he knows.
+    """
+    if protocol != "gemini":
+        return None
+    for text in next(_user_texts(protocol, tree), ()):
+        if text.startswith(_HOOK_CONTEXT) and (found := _NAMED_SCOPE.search(text)):
+            return found[1]
+    return None
 
 
 def _by_opening(protocol: Protocol, headers: Headers, tree: dict[str, Any]) -> Session | None:

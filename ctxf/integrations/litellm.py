@@ -19,11 +19,12 @@ from ctxf.archive import Archive
 from ctxf.config import Loaded, load_settings
 from ctxf.gateway.conversations import agent_recovery, request_policy
 from ctxf.gateway.routes import Protocol
-from ctxf.gateway.sessions import find_session_in
+from ctxf.gateway.sessions import find_scope_in
 from ctxf.gateway.wire import Headers
 from ctxf.guidance import RECOVERY_COMMAND
+from ctxf.protocol.parsers import Parsers
 from ctxf.requests import Memo, fold_request
-from ctxf.sessions import install_secret, secret_path, session_scope
+from ctxf.sessions import install_secret, secret_path
 
 __all__ = ["CtxfHandler", "handler"]
 
@@ -59,6 +60,7 @@ class CtxfHandler(CustomLogger):  # type: ignore[misc]  # LiteLLM is no dependen
         self._recovery = agent_recovery(loaded.settings, RECOVERY_COMMAND)
         self._secret = install_secret(secret_path(os.environ))
         self._memo = Memo()
+        self._parser = Parsers(isolate=True)
 
     async def async_pre_call_hook(
         self, user_api_key_dict: Any, cache: Any, data: dict[str, Any], call_type: str
@@ -81,7 +83,8 @@ class CtxfHandler(CustomLogger):  # type: ignore[misc]  # LiteLLM is no dependen
         if scope is None:
             return {}
         policy = request_policy(self._settings, self._recovery, scope)
-        folded = fold_request(body, protocol, self._archive, scope, policy, self._memo).body
+        result = fold_request(body, protocol, self._archive, scope, policy, self._memo, self._parser)
+        folded = result.body
         return {name: value for name, value in folded.items() if value is not body.get(name)}
 
     def _scope_of(
@@ -91,8 +94,7 @@ class CtxfHandler(CustomLogger):  # type: ignore[misc]  # LiteLLM is no dependen
             return self._scope
         metadata = data.get("metadata")
         tree = {**body, "metadata": metadata if isinstance(metadata, dict) else {}}
-        session = find_session_in(protocol, _headers(user, data), tree)
-        return None if session is None else session_scope(self._secret, session.client, session.id)
+        return find_scope_in(self._secret, protocol, _headers(user, data), tree)
 
 
 def _headers(user: Any, data: dict[str, Any]) -> Headers:

@@ -1,6 +1,6 @@
 """Restore a request: references in the model's own texts become the exact bodies again."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
 from ctxf.archive import Archive
@@ -18,6 +18,7 @@ from ctxf.requests.model import (
     RestoredReference,
     UnresolvedReference,
 )
+from ctxf.requests.readers import READERS
 from ctxf.requests.slots import Edit, Format, pointer
 from ctxf.requests.spelling import may_hold_reference
 from ctxf.requests.texts import History, SplitReference, Text
@@ -36,11 +37,13 @@ def restore_request(
     scope: str = DEFAULT_SCOPE,
     *,
     max_output: int = MAX_OUTPUT_BYTES,
+    readers: Mapping[str, tuple[str, ...]] | None = None,
 ) -> RequestRestoreResult[BodyT]:
     """Put the exact bodies back into a folded request (PROTOCOL.md §13.6).
 
     What does not resolve stays and is listed with its error. Where all bodies together have more than
-    `max_output` bytes nothing is restored. A dict is never changed. Raises InvalidScope and UnknownProtocol.
+    `max_output` bytes nothing is restored. A dict is never changed. `readers` are those of the
+    policy that projected source reads, None for the default. Raises InvalidScope and UnknownProtocol.
     """
     check_scope(scope)
     format = find_format(protocol)
@@ -50,7 +53,7 @@ def restore_request(
         parsed = Body(body)
         reader = _Reader(archive, scope)
         found = _find(History(format.items(parsed.tree), Memo()))
-        found += _find_in_reads(parsed.tree, protocol, format)
+        found += _find_in_reads(parsed.tree, protocol, format, readers)
         reader.check_size((reference for one in found for reference in one.references), max_output)
     except RequestNotRead as failure:
         return RequestRestoreResult(body, failure=failure)
@@ -84,13 +87,17 @@ def _find(history: History) -> list[_Found]:
     return found
 
 
-def _find_in_reads(tree: JsonObject, protocol: str, format: Format) -> list[_Found]:
+def _find_in_reads(
+    tree: JsonObject, protocol: str, format: Format, readers: Mapping[str, tuple[str, ...]] | None
+) -> list[_Found]:
     """The source reads that hold omission lines (PROTOCOL.md §14.6)."""
     from ctxf.requests.reads import find_read_references  # noqa: PLC0415 - for bodies with references
 
     return [
         _Found(Text(path, data, 0, 0, TextFacts(b"")), references)
-        for path, data, references in find_read_references(tree, protocol, format)
+        for path, data, references in find_read_references(
+            tree, protocol, format, READERS if readers is None else readers
+        )
     ]
 
 

@@ -101,7 +101,9 @@ def command() -> None:
     "--recovery-tool", metavar="NAME", multiple=True, help="A tool that reads back; may be repeated."
 )
 @click.option(
-    "--project-reads", is_flag=True, help="Keep of source reads only the function that was asked about."
+    "--project-reads/--no-project-reads",
+    default=None,
+    help="Keep of source reads only the function that was asked about [no].",
 )
 @click.option("--guidance", is_flag=True, help="Put the text of `ctxf guide` behind the system prompt.")
 @click.option("--report", is_flag=True, help="Print a line for each block on stderr.")
@@ -115,14 +117,16 @@ def fold(
     min_savings: int | None,
     recovery_command: str | None,
     recovery_tool: tuple[str, ...],
-    project_reads: bool,
+    project_reads: bool | None,
     guidance: bool,
     report: bool,
 ) -> int:
     """See _FOLD_HELP."""
     body = _read(file)
     try:
-        settings = common.settings(delay_requests=delay, min_savings_tokens=min_savings)
+        settings = common.settings(
+            delay_requests=delay, min_savings_tokens=min_savings, project_reads=project_reads
+        )
         archive = Archive.open(settings.archive)
         status = Status.DONE
     except (ConfigError, ArchiveError) as error:
@@ -138,7 +142,7 @@ def fold(
         settings.min_savings_tokens,
         _recovery(common, settings, recovery_command, recovery_tool),
         append_guidance=guidance,
-        project_reads=project_reads,
+        project_reads=settings.project_reads,
         capacity=scope_capacity(settings.scope, settings, None),
     )
     with archive:
