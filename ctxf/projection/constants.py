@@ -38,11 +38,6 @@ class Constants(NamedTuple):
     left_out: int
 
 
-class _Constant(NamedTuple):
-    node: "Node"
-    names: tuple[bytes, ...]
-
-
 def find_constants(levels: Iterable["Node"], data: bytes, table: Table, kept: Sequence[bytes]) -> Constants:
     """The constants among the members of `levels`; `kept` is the text of what is kept anyway.
 
@@ -62,12 +57,12 @@ def find_constants(levels: Iterable["Node"], data: bytes, table: Table, kept: Se
                     continue
             if _is_constant(node, data, table):
                 total += size
-                found.append(_Constant(node, _names(node, data, table)))
+                found.append(node)
     stays = found
     if total > MOST_BYTES:
-        named = named if named is not None else _words(kept)
-        stays = [one for one in found if named.intersection(one.names)]
-    rows = [Rows(one.node.start_point[0], last_row(one.node)) for one in stays]
+        words = named if named is not None else _words(kept)
+        stays = [one for one in found if words.intersection(_names(one, data, table))]
+    rows = [Rows(one.start_point[0], last_row(one)) for one in stays]
     return Constants(rows, len(found) - len(stays))
 
 

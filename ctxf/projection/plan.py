@@ -5,7 +5,6 @@ Plan, then commit: `plan_stretches` says what to store, `write_projection` puts 
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import accumulate
 from typing import Final, NamedTuple
 
 from ctxf.projection.check import Place
