@@ -170,8 +170,8 @@ GEMINI_KEY: Final = b'{"security": {"auth": {"selectedType": "gemini-api-key"}}}
 """What its dialog writes when a key is chosen; without that it takes no address from its environment."""
 
 
-def run_gemini(home: Home, provider: MockProvider, prompts: Sequence[str]) -> str:
-    """A conversation in one process, as an editor has it; what `ctxf run` said at its end.
+def run_gemini(home: Home, provider: MockProvider, prompts: Sequence[str]) -> None:
+    """A conversation in one process, as an editor has it.
 
     In one process since a session that is resumed has no markers: Gemini CLI writes down no HTML comments.
     """
@@ -186,16 +186,14 @@ def run_gemini(home: Home, provider: MockProvider, prompts: Sequence[str]) -> st
         "gemini-2.5-pro",
     ]
     environ = {**home.environment(), **KEYS, "GOOGLE_GEMINI_BASE_URL": provider.url}
-    errors = home.root / "stderr"
     with (
-        errors.open("w") as stderr,
         subprocess.Popen(
             command,
             cwd=home.project,
             env=environ,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=stderr,
+            stderr=subprocess.DEVNULL,
             text=True,
             start_new_session=True,
         ) as process,
@@ -211,9 +209,8 @@ def run_gemini(home: Home, provider: MockProvider, prompts: Sequence[str]) -> st
         process.terminate()  # as editors end it; the signal is passed on
         try:
             process.wait(10)
-        except subprocess.TimeoutExpired:  # it hears no signal where it has started a server of tools
+        except subprocess.TimeoutExpired:  # in this mode it may not heed the signal
             os.killpg(process.pid, signal.SIGKILL)
-    return errors.read_text().splitlines()[-1]
 
 
 def ask(process: subprocess.Popen[str], method: str, params: dict[str, Any]) -> dict[str, Any]:
@@ -242,10 +239,9 @@ def test_gemini_cli(home: Home) -> None:
         Say("done"),
     ]
     with MockProvider(steps) as provider:
-        said = run_gemini(home, provider, ["one", "two", "three"])
+        run_gemini(home, provider, ["one", "two", "three"])
     assert_folded_once(provider.requests)
     assert BODY.decode().rstrip("\n") in "\n".join(provider.requests[-1].strings)
-    assert re.match(r"ctxf: \d+ requests?, 1 block folded, about [1-9]", said)
 
 
 def test_claude_code_that_is_set_up(home: Home) -> None:
@@ -290,7 +286,7 @@ def test_codex_that_is_set_up(home: Home, trust: list[str]) -> None:
 
 
 def test_gemini_cli_that_is_set_up(home: Home) -> None:
-    """It shows the hook's guidance with `&lt;` for `<`, so the gateway says it again, with the same scope."""
+    """It runs no hook in this mode, so the gateway alone gives the guidance."""
     find_client("gemini")
     write(home.home / ".gemini" / "settings.json", GEMINI_KEY)
     home.ctxf("setup", "gemini")
@@ -303,5 +299,24 @@ def test_gemini_cli_that_is_set_up(home: Home) -> None:
     ]
     with MockProvider(steps) as provider:
         run_gemini(home, provider, ["one", "two", "three"])
+    assert_folded_once(provider.requests)
+    assert BODY.decode() in "\n".join(provider.requests[-1].strings)
+
+
+def test_gemini_cli_with_its_hook(home: Home) -> None:
+    """It shows the hook's guidance with `&lt;` for `<`, so the gateway says it again, with the same scope."""
+    gemini = find_client("gemini")
+    write(home.home / ".gemini" / "settings.json", GEMINI_KEY)
+    home.ctxf("setup", "gemini")
+    shell = "run_shell_command"
+    steps: list[Step] = [
+        Call(shell, {"command": "true"}, said=BLOCK),
+        Call(shell, {"command": "true"}, said="Nothing more."),
+        lambda request: Call("mcp_ctxf_context_read", {"id": id_of(BODY), "scope": the_scope(request)}),
+        Say("done"),
+    ]
+    with MockProvider(steps) as provider:
+        said = run(home, provider, [gemini, "--approval-mode", "yolo", "-m", "gemini-2.5-pro", "-p", "one"])
     assert_folded_once(provider.requests, guides=2)
     assert BODY.decode() in "\n".join(provider.requests[-1].strings)
+    assert re.match(r"ctxf: \d+ requests?, 1 block folded, about [1-9]", said)

@@ -380,7 +380,7 @@ def test_a_session_by_its_opening(protocol: Protocol, build: Build) -> None:
     """It stays as the conversation grows; other openings and other users have others."""
     mine: Pairs = [(b"x-api-key", b"mine")]
 
-    def found(headers: Pairs, texts: list[str]) -> Session | None:
+    def found(headers: Pairs, texts: list[str]) -> str | None:
         return find_scope(SECRET, protocol, headers, _encoded(build(texts)))
 
     session = found(mine, TURNS[:1])
