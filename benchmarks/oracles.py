@@ -1,7 +1,8 @@
 """What tools that are none of ours find in a source: its functions, where each begins and ends.
 
-Python's own `ast`; acorn, which comes inside Node.js, for JavaScript; Universal Ctags for the languages in
-which it knows where functions end.
+Python's own `ast`; acorn, which comes inside Node.js, for JavaScript; Ruby's own parser; Universal Ctags for
+the other languages in which it knows where functions end. (Of Ruby it does not: it ends a method early where
+an `if` stands in parentheses.)
 """
 
 import ast
@@ -52,9 +53,8 @@ _KINDS: Final = {
     "cpp": {"function"},
     "go": {"func"},
     "java": {"method"},
-    "ruby": {"method", "singletonMethod"},
 }
-_CTAGS_NAMES: Final = {"c": "C", "cpp": "C++", "go": "Go", "java": "Java", "ruby": "Ruby"}
+_CTAGS_NAMES: Final = {"c": "C", "cpp": "C++", "go": "Go", "java": "Java"}
 
 
 def ctags_functions(path: Path, language: str) -> list[Function] | None:
@@ -122,6 +122,37 @@ def acorn_functions(path: Path) -> list[Function] | None:
     return [Function(*one) for one in found] if found is not None else None
 
 
+_RUBY_TREE: Final = """
+require 'json'
+found = []
+walk = lambda do |node, scope|
+  next unless node.is_a?(RubyVM::AbstractSyntaxTree::Node)
+  case node.type
+  when :DEFN then name = node.children[0]
+  when :DEFS then name = node.children[1]
+  when :CLASS, :MODULE then scope += [node.children[0].children[-1]]
+  end
+  found << [name.to_s, scope.join('.'), node.first_lineno, node.last_lineno] if name
+  node.children.each { |child| walk.(child, scope) }
+end
+begin
+  walk.(RubyVM::AbstractSyntaxTree.parse_file(ARGV[0]), [])
+rescue SyntaxError, EncodingError
+  found = nil
+end
+puts JSON.generate(found)
+"""
+
+
+def ruby_functions(path: Path) -> list[Function] | None:
+    """By Ruby's own parser; None for what is no Ruby."""
+    run = subprocess.run(["ruby", "-W0", "-e", _RUBY_TREE, str(path)], capture_output=True, check=False)
+    if run.returncode:
+        raise RuntimeError(f"ruby: {run.stderr.decode('utf-8', 'replace')[:300]}")
+    found = json.loads(run.stdout)
+    return [Function(*one) for one in found] if found is not None else None
+
+
 def _named(find: Oracle) -> Oracle:
     """Without operators and setters, whose names no question spells."""
 
@@ -136,13 +167,15 @@ def _oracles() -> dict[str, Oracle]:
     oracles: dict[str, Oracle] = {"python": python_functions}
     if shutil.which("node"):
         oracles["javascript"] = acorn_functions
+    if shutil.which("ruby"):
+        oracles["ruby"] = ruby_functions
     if shutil.which("ctags"):
         oracles |= {
             name: lambda path, name=name: ctags_functions(path, name)  # type: ignore[misc]
             for name in _KINDS
         }
-    if len(oracles) < len(_KINDS) + 2:
-        print("ctags or node is missing: some languages have no judge here", file=sys.stderr)
+    if len(oracles) < len(_KINDS) + 3:
+        print("ctags, node or ruby is missing: some languages have no judge here", file=sys.stderr)
     return {name: _named(find) for name, find in oracles.items()}
 
 
