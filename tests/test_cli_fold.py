@@ -214,10 +214,10 @@ def test_a_conversation_has_a_limit(cli: Cli) -> None:
 
 # What cannot be read, by a shell's redirection or as a FILE: nothing comes out, the input is named.
 UNREADABLE: list[tuple[tuple[str, ...], str, bytes]] = [
-    (("fold",), "<&-", b"ctxf: stdin: Bad file descriptor\n"),
-    (("fold", "-"), "<&-", b"ctxf: stdin: Bad file descriptor\n"),
-    (("restore",), "<&-", b"ctxf: stdin: Bad file descriptor\n"),
-    (("fold",), "0>/dev/null", b"ctxf: stdin: Bad file descriptor\n"),
+    (("fold",), "<&-", b"ctxf: stdin: is closed\n"),
+    (("fold", "-"), "<&-", b"ctxf: stdin: is closed\n"),
+    (("restore",), "<&-", b"ctxf: stdin: is closed\n"),
+    (("fold",), "0>/dev/null", b"ctxf: stdin: is closed\n"),
     (("fold", "nowhere.md"), "", b"ctxf: nowhere.md: No such file or directory\n"),
     (("restore", "nowhere.md"), "", b"ctxf: nowhere.md: No such file or directory\n"),
     (("fold", ""), "", b"ctxf: : No such file or directory\n"),
@@ -234,7 +234,7 @@ def test_input_that_cannot_be_read(cli: Cli, args: tuple[str, ...], redirect: st
 
 @pytest.mark.parametrize("command", ["fold", "restore"])
 @pytest.mark.parametrize(
-    ("redirect", "said"), [(">&-", b"Bad file descriptor"), (">/dev/full", b"No space left on device")]
+    ("redirect", "said"), [(">&-", b"is closed"), (">/dev/full", b"No space left on device")]
 )
 def test_output_that_cannot_be_written(cli: Cli, command: str, redirect: str, said: bytes) -> None:
     ran = cli.run(command, stdin=NOTES, redirect=redirect)

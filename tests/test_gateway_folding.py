@@ -419,7 +419,7 @@ def test_source_reads_are_projected_where_that_is_wanted(tmp_path: Path) -> None
         ):
             with folding_gateway(archive, upstream, PROJECTING) as running:
                 running.send(MESSAGES, _encoded(_reading_body(texts)), SESSION)
-                stats = running.stats.snapshot(with_blocks=True)
+            stats = running.stats.snapshot(with_blocks=True)  # all is counted when it has ended
             sent.append(json.loads(upstream.requests[-1].body))
     whole, *projected = [tree["messages"][2]["content"][0]["content"] for tree in sent]
     assert whole == NUMBERED

@@ -160,6 +160,16 @@ def test_a_killed_child_is_replaced(started: Callable[[], set[int]]) -> None:
             time.sleep(0.05)
 
 
+def test_what_is_closed_for_good_starts_no_child(started: Callable[[], set[int]]) -> None:
+    parsers = Parsers(isolate=True)
+    assert fold_source(GOOD, named("python"), parsers)
+    parsers.close_for_good()
+    plan = plan_source(GOOD, named("python"), FoldRules(), parsers)
+    assert plan.failure
+    assert plan.failure.problem is Problem.CRASH
+    assert started() == set()
+
+
 def test_a_stopped_child_is_a_timeout(started: Callable[[], set[int]]) -> None:
     with Parsers(isolate=True, seconds=0.3) as parsers:
         fold_source(GOOD, named("python"), parsers)

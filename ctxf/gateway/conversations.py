@@ -95,8 +95,8 @@ class ConversationFolder:
         return Outcome(None if result.body is body else result.body, note, session, scope, blocks)
 
     def close(self) -> None:
-        """End the parser's process and close the archive."""
-        self._parser.close()
+        """End the parser's process and close the archive; a fold that took too long may still be at work."""
+        self._parser.close_for_good()
         self._archive.close()
 
     def read(self, scope: str, id: str) -> bytes:

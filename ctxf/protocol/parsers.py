@@ -17,6 +17,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from enum import StrEnum
 from importlib import import_module
+from math import inf
 from threading import Lock, Timer
 from time import monotonic
 from types import TracebackType
@@ -109,6 +110,12 @@ class Parsers:
     def close(self) -> None:
         """End the child process, if there is one. The object can be used again."""
         with self._lock:
+            self._stop_child()
+
+    def close_for_good(self) -> None:
+        """The same where threads may still be at work: they start no new child, and get a Failure."""
+        with self._lock:
+            self._retry_at = inf
             self._stop_child()
 
     def judge(self, data: bytes, spans: Sequence[Span], language: Language) -> bytes | Failure:
