@@ -270,8 +270,9 @@ def test_codex_that_is_set_up(home: Home, trust: list[str]) -> None:
     options = ["--skip-git-repo-check", "-m", "gpt-5.5", "-c", 'sandbox_mode="danger-full-access"', *trust]
     steps: list[Step] = [
         Say(BLOCK),
-        Call("exec_command", {"cmd": "sleep 4"}, said="Nothing more."),
         Say("Nothing more."),
+        # No model answers as fast as this one: Codex knows no tool before its server has started.
+        Call("exec_command", {"cmd": "sleep 4"}, said="Wait."),
         lambda request: Call(
             "mcp__ctxf/context_read", {"id": id_of(BODY), "scope": the_scope(request), "lines": "1:100"}
         ),
