@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from pathlib import Path
 
@@ -403,47 +403,45 @@ def test_a_fork_while_a_thread_holds_the_lock(archive: Archive) -> None:
     assert child.exitcode == 0
 
 
-def test_16_threads_that_come_first(path: Path) -> None:
-    archive, failures = Archive.open(path), list[BaseException]()
+def in_16_threads(work: Callable[[int], None]) -> None:
+    """Do it in 16 threads that begin together; whatever one of them raises fails the test."""
+    failures: list[BaseException] = []
     start = threading.Barrier(16)
 
-    def work(number: int) -> None:
+    def run(number: int) -> None:
         try:
             start.wait()
-            (id,) = put(archive, "s", b"%d " % number * 50)
-            assert archive.read("s", id) == b"%d " % number * 50
+            work(number)
         except BaseException as error:
             failures.append(error)
 
-    threads = [threading.Thread(target=work, args=(number,)) for number in range(16)]
+    threads = [threading.Thread(target=run, args=(number,)) for number in range(16)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
     assert failures == []
+
+
+def test_16_threads_that_come_first(path: Path) -> None:
+    archive = Archive.open(path)
+
+    def work(number: int) -> None:
+        (id,) = put(archive, "s", b"%d " % number * 50)
+        assert archive.read("s", id) == b"%d " % number * 50
+
+    in_16_threads(work)
     assert archive.scopes()[0].folds == 16
 
 
 def test_16_threads_on_one_archive(archive: Archive) -> None:
-    failures: list[BaseException] = []
-    start = threading.Barrier(16)
-
     def work(number: int) -> None:
-        try:
-            start.wait()
-            for round_ in range(12):
-                own, shared = f"{number}.{round_}".encode() * 50, f"shared {round_}".encode() * 50
-                ids = put(archive, "s", own, shared)
-                assert [archive.read("s", id) for id in ids] == [own, shared]
-        except BaseException as error:
-            failures.append(error)
+        for round_ in range(12):
+            own, shared = f"{number}.{round_}".encode() * 50, f"shared {round_}".encode() * 50
+            ids = put(archive, "s", own, shared)
+            assert [archive.read("s", id) for id in ids] == [own, shared]
 
-    threads = [threading.Thread(target=work, args=(number,)) for number in range(16)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert failures == []
+    in_16_threads(work)
     assert archive.scopes()[0].folds == 16 * 12 + 12
     assert archive.verify(deep=True).is_intact
 
