@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         Totals,
         Verification,
     )
+    from ctxf.conversations.guidance import Recovery
     from ctxf.errors import (
         ArchiveDamaged,
         ArchiveError,
@@ -46,9 +47,10 @@ if TYPE_CHECKING:
         UnknownLanguage,
         UnknownProtocol,
     )
-    from ctxf.folder import fold
-    from ctxf.guidance import Recovery
-    from ctxf.projector import KeptDefinition, Omission, ProjectResult, Why, project
+    from ctxf.folding.project import KeptDefinition, Omission, ProjectResult, Why, project
+    from ctxf.folding.restore import LooseReference, Restored, RestoreResult, Unresolved, restore
+    from ctxf.folding.results import Fold, FoldResult, InnerFold, Kept
+    from ctxf.folding.text import fold
     from ctxf.protocol.model import Reason
     from ctxf.requests import (
         RequestPolicy,
@@ -57,8 +59,6 @@ if TYPE_CHECKING:
         fold_request,
         restore_request,
     )
-    from ctxf.restorer import LooseReference, Restored, RestoreResult, Unresolved, restore
-    from ctxf.results import Fold, FoldResult, InnerFold, Kept
 
 __version__ = "0.1.0"
 
@@ -121,7 +121,7 @@ __all__ = [
     "restore_request",
 ]
 
-# Where the names live that are not in ctxf.errors or ctxf.results.
+# Where the names live that are not in ctxf.errors or ctxf.folding.results.
 _HOMES: Final = {
     "Archive": "ctxf.archive",
     "Entry": "ctxf.archive",
@@ -133,15 +133,17 @@ _HOMES: Final = {
         ("Damage", "Forgotten", "PackageSummary", "ScopeStats", "Totals", "Verification"),
         "ctxf.archive.upkeep",
     ),
-    "Recovery": "ctxf.guidance",
-    "fold": "ctxf.folder",
-    **dict.fromkeys(("KeptDefinition", "Omission", "ProjectResult", "Why", "project"), "ctxf.projector"),
+    "Recovery": "ctxf.conversations.guidance",
+    "fold": "ctxf.folding.text",
+    **dict.fromkeys(
+        ("KeptDefinition", "Omission", "ProjectResult", "Why", "project"), "ctxf.folding.project"
+    ),
     **dict.fromkeys(
         ("RequestPolicy", "RequestRestoreResult", "RequestResult", "fold_request", "restore_request"),
         "ctxf.requests",
     ),
     **dict.fromkeys(
-        ("LooseReference", "RestoreResult", "Restored", "Unresolved", "restore"), "ctxf.restorer"
+        ("LooseReference", "RestoreResult", "Restored", "Unresolved", "restore"), "ctxf.folding.restore"
     ),
 }
 
@@ -150,7 +152,7 @@ def __getattr__(name: str) -> object:
     if name not in __all__:
         raise AttributeError(f"module 'ctxf' has no attribute {name!r}")
     errors = importlib.import_module("ctxf.errors")
-    home = _HOMES.get(name) or ("ctxf.errors" if name in errors.__all__ else "ctxf.results")
+    home = _HOMES.get(name) or ("ctxf.errors" if name in errors.__all__ else "ctxf.folding.results")
     value = globals()[name] = getattr(importlib.import_module(home), name)
     return value
 

@@ -10,10 +10,11 @@
     ├── RequestNotRead (ValueError)    a request body that is no JSON object
     │   └── NoConversation             one that has no list of messages where its protocol has it
     ├── ConfigError (ValueError)       a configuration file or variable that cannot be used
-    ├── ArchiveError                   the archive as a whole cannot do what was asked
-    │   ├── ArchiveMissing             there is no archive at this place yet
-    │   ├── ArchiveReadOnly            it can be read, not written
-    │   └── ArchiveDamaged             its file is no longer what SQLite wrote
+    ├── StorageError                   a file in which ctxf keeps things cannot do what was asked
+    │   └── ArchiveError               the archive as a whole
+    │       ├── ArchiveMissing         there is no archive at this place yet
+    │       ├── ArchiveReadOnly        it can be read, not written
+    │       └── ArchiveDamaged         its file is no longer what SQLite wrote
     ├── PackageError (ValueError)      a package of `ctxf export` that cannot be taken over
     ├── SecretError                    the install secret, which conversation scopes come from, cannot be used
     ├── ExtraMissing                   a command needs packages that are not installed
@@ -24,12 +25,12 @@
         ├── BodyForgotten              removed on request; the tombstone says when
         └── BodyDamaged                stored, but the bytes no longer match their hash
 
-Branches follow what a caller can do about it. A message names what happened, where, and the next
-step. Exit codes and HTTP statuses are the edges' business and stand in their own tables.
+Branches follow what a caller can do about it; a message names what happened, where, and the next step.
+Exit codes and HTTP statuses stand in tables of the edges.
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -55,6 +56,7 @@ __all__ = [
     "RequestNotRead",
     "SecretError",
     "SourceNotParsed",
+    "StorageError",
     "TextNotUtf8",
     "UnknownLanguage",
     "UnknownProtocol",
@@ -156,17 +158,25 @@ class ConfigError(CtxfError, ValueError):
         super().__init__(f"{place}: {problem}")
 
 
-class ArchiveError(CtxfError):
-    """The archive cannot be opened, read or written.
+class StorageError(CtxfError):
+    """A file in which ctxf keeps things cannot be opened, read or written.
 
-    `path` is its file, `problem` what is wrong in a few words, `hint` the next step.
+    `path` is the file, `problem` what is wrong in short, `hint` the next step, `what` what is kept there.
     """
+
+    what: ClassVar = "data directory"
 
     def __init__(self, path: str, problem: str, hint: str = "") -> None:
         self.path = path
         self.problem = problem
         self.hint = hint
-        super().__init__(f"archive {path}: {problem}" + (f" ({hint})" if hint else ""))
+        super().__init__(f"{self.what} {path}: {problem}" + (f" ({hint})" if hint else ""))
+
+
+class ArchiveError(StorageError):
+    """The archive cannot be opened, read or written."""
+
+    what = "archive"
 
 
 class ArchiveMissing(ArchiveError):
@@ -217,7 +227,6 @@ class SecretError(CtxfError):
         super().__init__(f"install secret {path}: {problem}" + (f" ({hint})" if hint else ""))
 
 
-# What needs the packages of an extra, in the words of a message.
 _NEEDED_BY: Final = {"gateway": "the gateway", "mcp": "the MCP server, which agents read back with,"}
 
 
@@ -261,10 +270,9 @@ class BodyNotFound(ReadError):
 
     def __init__(self, scope: str, id: str, suggestions: Sequence[str] = ()) -> None:
         problem = (
-            "not in this scope of this archive (a reference made in another scope, by another archive "
-            "or by another tool does not resolve here)"
+            "not in this scope of this archive (a reference made in another scope, by another archive or"
         )
-        super().__init__(scope, id, problem, suggestions)
+        super().__init__(scope, id, f"{problem} by another tool does not resolve here)", suggestions)
 
 
 class BodyForgotten(ReadError):

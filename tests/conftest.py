@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests.cli import Cli, make_cli
+from tests.kit.cli import Cli, make_cli
 
 settings.register_profile("default", max_examples=150, deadline=None, derandomize=True)
 settings.register_profile(

@@ -13,34 +13,29 @@ PACKAGE = Path(__file__).parents[1] / "ctxf"
 LAYERS = (
     ("errors",),
     ("protocol",),
+    ("projection", "storage"),
     ("archive",),
-    ("projection",),
-    ("results",),
-    ("strings", "lines", "storing", "guidance", "windows", "sessions"),
-    ("source_folder", "folder", "projector", "restorer", "stream"),
-    ("requests",),
-    ("config",),
-    ("gateway",),
+    ("folding", "conversations"),
+    ("requests", "config"),
+    ("agents", "gateway", "mcp"),
     ("integrations",),
-    ("hooks", "mcp"),
-    ("setup",),
     ("cli",),
     ("__main__",),
 )
 # Who alone may import a library, by module prefix.
-ALONE = {
-    "sqlite3": "archive.sqlite",
+ALONE: dict[str, str | tuple[str, ...]] = {
+    "sqlite3": ("storage", "archive.sqlite"),
     "click": "cli",
     "pathspec": "cli.walk",
     "tree_sitter": "protocol.grammars",
-    "platformdirs": "archive.location",
+    "platformdirs": "storage.files",
     "httpcore2": "gateway",
     "uvicorn": "gateway.server",
     "litellm": "integrations.litellm",
     "mcp": "mcp",
     "mcp_types": "mcp",
     "pydantic": "mcp",
-    "tomlkit": "setup.toml",
+    "tomlkit": "agents.setup.toml",
 }
 
 

@@ -68,7 +68,7 @@ class Archive:
     @classmethod
     def memory(cls) -> Self:
         """An archive that lasts as long as this object."""
-        from ctxf.archive.memory import MemoryStore  # noqa: PLC0415
+        from ctxf.archive.in_memory import MemoryStore  # noqa: PLC0415
 
         return cls(MemoryStore())
 

@@ -21,12 +21,12 @@ from types import TracebackType
 from typing import Any, Final, Self
 
 from ctxf.archive.base import Entry
-from ctxf.archive.location import new_file
 from ctxf.archive.upkeep import PackageSummary, PackedFold
 from ctxf.errors import PackageError
 from ctxf.protocol.pairing import MAX_BLOCK_BYTES
 from ctxf.protocol.references import is_id
 from ctxf.protocol.scopes import is_scope
+from ctxf.storage.files import new_file
 
 __all__ = ["Package", "write_package"]
 

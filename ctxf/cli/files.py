@@ -1,9 +1,8 @@
-"""Files that are rewritten: whole or not at all, with their mode, through symbolic links."""
+"""The files that a command line names: where their results go, and that a signal leaves no half ones."""
 
 import contextlib
 import os
 import signal
-import stat
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import FrameType
@@ -11,58 +10,13 @@ from types import FrameType
 import click
 
 from ctxf.cli.terminal import escape
+from ctxf.storage.files import replace_file
 
 __all__ = [
-    "FileChanged",
     "cleaning_up_on_signals",
     "file_targets",
-    "read_file",
-    "replace_file",
     "write_result",
 ]
-
-
-class FileChanged(OSError):
-    """Somebody wrote the file while it was being worked on."""
-
-
-def read_file(path: Path) -> tuple[bytes, os.stat_result]:
-    """The bytes of a regular file, and its state to compare with later. Raises OSError."""
-    # Without O_NONBLOCK a named pipe would be waited for.
-    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)
-    with open(path, "rb", opener=lambda name, _flags: os.open(name, flags)) as file:
-        status = os.fstat(file.fileno())
-        if not stat.S_ISREG(status.st_mode):
-            raise OSError("is not a regular file")
-        return file.read(), status
-
-
-def replace_file(
-    path: Path, data: bytes, *, source: os.stat_result, in_place: bool, aside: Path | None = None
-) -> None:
-    """Make `data` the content of `path` in one step; a link is followed, the mode stays.
-
-    `source` is the state of the file that was read: a new file is no more public than that one, and
-    `in_place`, where it is the same file, one that was written since is left alone. `aside`, in the same
-    directory, is the new file until then, for a caller that has to find it after a kill.
-    Raises FileChanged, OSError; then the file is as it was and no other file is left behind.
-    """
-    target = Path(os.path.realpath(path))
-    # Named before it is made: no signal can come in between and leave it behind.
-    temporary = aside or target.with_name(f".ctxf-{os.urandom(8).hex()}")
-    try:
-        with open(temporary, "xb", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
-            _set_mode(file.fileno(), target, source)
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        if in_place and _has_changed(target, source):
-            raise FileChanged("was written by somebody else meanwhile: it is left as it is")
-        os.replace(temporary, target)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
-        raise
 
 
 def write_result(file: Path, target: Path, data: bytes, result: bytes, state: os.stat_result) -> None:
@@ -141,25 +95,3 @@ def cleaning_up_on_signals() -> Iterator[None]:
     finally:
         for number, handler in zip(numbers, before, strict=True):
             signal.signal(number, handler)
-
-
-def _set_mode(descriptor: int, target: Path, source: os.stat_result) -> None:
-    try:
-        status = os.stat(target)
-    except FileNotFoundError:
-        umask = os.umask(0)
-        os.umask(umask)
-        os.fchmod(descriptor, source.st_mode & 0o777 & ~umask)
-        return
-    with contextlib.suppress(OSError):  # only root may give a file away
-        os.fchown(descriptor, status.st_uid, status.st_gid)
-    os.fchmod(descriptor, stat.S_IMODE(status.st_mode))
-
-
-def _has_changed(target: Path, expected: os.stat_result) -> bool:
-    now = os.stat(target)
-    return (now.st_ino, now.st_size, now.st_mtime_ns) != (
-        expected.st_ino,
-        expected.st_size,
-        expected.st_mtime_ns,
-    )

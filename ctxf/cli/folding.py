@@ -15,8 +15,8 @@ from ctxf.protocol.markers import KEYWORD
 from ctxf.protocol.scan_text import find_sequence
 
 if TYPE_CHECKING:
-    from ctxf.results import FoldResult
-    from ctxf.stream import FoldStream
+    from ctxf.folding.results import FoldResult
+    from ctxf.folding.stream import FoldStream
 
 __all__ = ["FoldJob", "settle"]
 
@@ -78,8 +78,8 @@ class FoldJob(NamedTuple):
             return _pass_on(source, chunk, output)
         if not chunk:
             return None
+        from ctxf.folding.stream import FoldStream  # noqa: PLC0415
         from ctxf.protocol.fold import FoldRules  # noqa: PLC0415 - for a text with something in it
-        from ctxf.stream import FoldStream  # noqa: PLC0415
 
         stream = FoldStream(
             self.archive,
@@ -124,7 +124,7 @@ class FoldJob(NamedTuple):
 
     def fold(self, data: bytes, language: str) -> "FoldResult[bytes]":
         """Fold a whole text or source."""
-        from ctxf.folder import fold  # noqa: PLC0415 - most text flows by
+        from ctxf.folding.text import fold  # noqa: PLC0415 - most text flows by
 
         return fold(
             data,

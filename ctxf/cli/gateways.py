@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from ctxf.cli.terminal import count, escape, say, size
 from ctxf.config import Settings
 from ctxf.config.program import own_command
+from ctxf.conversations.guidance import RECOVERY_COMMAND
 from ctxf.errors import ExtraMissing
-from ctxf.guidance import RECOVERY_COMMAND
 
 if TYPE_CHECKING:
     from ctxf.gateway.stats import Exchange, Stats

@@ -60,7 +60,7 @@ def fold_language(option: str, file: str | None, first_line: bytes) -> str:
 def restore_kind(option: str, file: str | None, first_line: bytes) -> Kind:
     """Which references count in `file`: those of its language, and of every kind where nobody knows."""
     if option != AUTO:
-        from ctxf.restorer import kind_of  # noqa: PLC0415
+        from ctxf.folding.restore import kind_of  # noqa: PLC0415
 
         return kind_of(option)
     if file is None or file == "-":

@@ -22,7 +22,7 @@ def quick_start(args: Sequence[str]) -> int | None:
     if "_CTXF_COMPLETE" in os.environ:
         return None  # a shell asks for completions
     if args and args[0] == "hook" and not {"-h", "--help"} & {*args}:
-        from ctxf.hooks.run import main  # noqa: PLC0415
+        from ctxf.agents.hooks.run import main  # noqa: PLC0415
 
         return main(args[1:])
     if args and args[0] == "read":
@@ -85,15 +85,15 @@ def _fold(options: Mapping[str, str]) -> int | None:
 
 def _read(options: Mapping[str, str]) -> int | None:
     from ctxf.archive import Archive  # noqa: PLC0415 - only for this command
+    from ctxf.archive.lines import count_lines, parse_lines  # noqa: PLC0415
     from ctxf.cli.common import CommonOptions  # noqa: PLC0415
     from ctxf.cli.outcome import exit_status  # noqa: PLC0415
     from ctxf.cli.pipes import Output  # noqa: PLC0415
     from ctxf.cli.status import Status  # noqa: PLC0415
     from ctxf.errors import CtxfError  # noqa: PLC0415
-    from ctxf.lines import count_lines, parse_lines  # noqa: PLC0415
 
     common = CommonOptions(options.get("--archive"), options.get("--scope"), None, quiet=False, verbose=False)
-    window = parse_lines(options["--lines"]) if "--lines" in options else None
+    lines = parse_lines(options["--lines"]) if "--lines" in options else None
     try:
         settings = common.settings()
         with Archive.open(settings.archive) as archive:
@@ -101,9 +101,9 @@ def _read(options: Mapping[str, str]) -> int | None:
     except (CtxfError, OSError, ValueError):
         return None
     if "--lines" in options:
-        if window is None or window.first > count_lines(text):
+        if lines is None or lines.first > count_lines(text):
             return None
-        text = window.cut(text)
+        text = lines.cut(text)
 
     def work() -> int:
         output = Output()

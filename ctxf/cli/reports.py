@@ -10,8 +10,8 @@ from ctxf.errors import ArchiveError, CtxfError
 from ctxf.protocol.model import Reason
 
 if TYPE_CHECKING:
-    from ctxf.restorer import LooseReference, Restoration
-    from ctxf.results import Fold, FoldResult, Kept
+    from ctxf.folding.restore import LooseReference, Restoration
+    from ctxf.folding.results import Fold, FoldResult, Kept
 
 __all__ = ["FoldReport", "entry_line", "report_restore"]
 

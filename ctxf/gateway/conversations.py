@@ -4,12 +4,12 @@ from typing import Final
 
 from ctxf.archive import Archive
 from ctxf.config import Settings
+from ctxf.conversations.guidance import AGENT_RECOVERY, Recovery
 from ctxf.gateway.encodings import decode
 from ctxf.gateway.folding import FoldJob, Outcome
 from ctxf.gateway.sessions import find_scope
 from ctxf.gateway.stats import Block
 from ctxf.gateway.wire import Headers, first, has
-from ctxf.guidance import AGENT_RECOVERY, Recovery
 from ctxf.protocol.parsers import Parsers
 from ctxf.protocol.savings import estimate_tokens
 from ctxf.protocol.scopes import is_conversation_scope, scope_fingerprint

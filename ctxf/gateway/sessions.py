@@ -11,10 +11,10 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
+from ctxf.conversations.scopes import CLAUDE_CODE, CODEX, session_scope
 from ctxf.gateway.guard import SESSION_HEADER
 from ctxf.gateway.routes import Protocol
 from ctxf.gateway.wire import Headers, first
-from ctxf.sessions import CLAUDE_CODE, CODEX, session_scope
 
 __all__ = ["find_scope", "find_scope_in"]
 

@@ -17,14 +17,14 @@ from litellm.integrations.custom_logger import CustomLogger
 
 from ctxf.archive import Archive
 from ctxf.config import Loaded, load_settings
+from ctxf.conversations.guidance import RECOVERY_COMMAND
+from ctxf.conversations.scopes import install_secret, secret_path
 from ctxf.gateway.conversations import agent_recovery, request_policy
 from ctxf.gateway.routes import Protocol
 from ctxf.gateway.sessions import find_scope_in
 from ctxf.gateway.wire import Headers
-from ctxf.guidance import RECOVERY_COMMAND
 from ctxf.protocol.parsers import Parsers
 from ctxf.requests import Memo, fold_request
-from ctxf.sessions import install_secret, secret_path
 
 __all__ = ["CtxfHandler", "handler"]
 

@@ -7,7 +7,7 @@ Rejected: base64 in a tool's answer, which no model reads, and U+FFFD, which hid
 
 from typing import Final, NamedTuple
 
-from ctxf.lines import LineRange, count_lines
+from ctxf.archive.lines import LineRange, count_lines
 
 __all__ = ["PAGE_BYTES", "Page", "page", "readable"]
 

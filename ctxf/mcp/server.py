@@ -12,8 +12,8 @@ from mcp_types import INVALID_PARAMS, TextContent, ToolAnnotations
 from pydantic import Field
 
 from ctxf.archive import Archive
+from ctxf.conversations.guidance import RECOVERY_COMMAND, guidance
 from ctxf.errors import InvalidScope
-from ctxf.guidance import RECOVERY_COMMAND, guidance
 from ctxf.mcp.tools import Tools, guarded
 from ctxf.mcp.wire import take_over
 from ctxf.protocol.scopes import check_scope

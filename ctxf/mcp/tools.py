@@ -9,11 +9,11 @@ from urllib.parse import quote
 from mcp.server.mcpserver.exceptions import ToolError
 
 from ctxf.archive import Archive
+from ctxf.archive.lines import LineRange, parse_lines
 from ctxf.errors import BodyNotFound, CtxfError, InvalidId, InvalidScope
-from ctxf.lines import LineRange, parse_lines
+from ctxf.folding.restore import view
 from ctxf.mcp.answers import PAGE_BYTES, page
 from ctxf.mcp.matches import Query, find_matches
-from ctxf.restorer import view
 
 __all__ = ["HISTORY", "Tools", "guarded"]
 

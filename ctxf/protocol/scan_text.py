@@ -4,7 +4,7 @@ Text has two states besides live: inside fenced code, and inside a longer HTML c
 close by whole lines without any container context, so taking a body out of the text can never change
 how the lines behind it are read: a block can only close in the state in which it began.
 
-The scanner is fed windows of whole lines and keeps its state between them, so a pipe and a file in
+The scanner is fed pieces of whole lines and keeps its state between them, so a pipe and a file in
 memory are read by the same code. Lines that hold none of three byte sequences are never looked at:
 they are skipped by `bytes.find`, at the speed of C.
 """
@@ -31,7 +31,7 @@ _COMMENT_HEAD, _COMMENT_TAIL = HTML_COMMENT
 
 
 class TextScanner:
-    """Scans text in windows of whole lines; only the last window may end without a line end.
+    """Scans text in pieces of whole lines; only the last piece may end without a line end.
 
     `markers` collects the live ones. Worth a word to whoever wonders are `quoted`, the begin markers in
     fenced code or in a longer comment, and `misspelled`, the numbers of live lines that begin a comment
@@ -42,9 +42,9 @@ class TextScanner:
         self.markers: list[Marker] = []
         self.quoted: list[Marker] = []
         self.misspelled: list[int] = []
-        self._offset = 0  # of the window's first byte in the whole text
+        self._offset = 0  # of the piece's first byte in the whole text
         self._line = 1  # of the byte at _counted
-        self._counted = 0  # in the window: line ends before it are in _line
+        self._counted = 0  # in the piece: line ends before it are in _line
         self._fence = b""  # the run that opened the fence we are in
         self._in_comment = False
 
@@ -53,94 +53,94 @@ class TextScanner:
         self._offset += len(piece)
         self._line += piece.count(b"\n")
 
-    def scan(self, window: bytes) -> None:
-        """Read the next window."""
+    def scan(self, piece: bytes) -> None:
+        """Read the next piece."""
         self._counted = 0
-        self._scan_lines(window)
-        self._line += window.count(b"\n", self._counted)
-        self._offset += len(window)
+        self._scan_lines(piece)
+        self._line += piece.count(b"\n", self._counted)
+        self._offset += len(piece)
 
-    def _scan_lines(self, window: bytes) -> None:
-        position = len(BOM) if self._offset == 0 and window.startswith(BOM) else 0
-        length = len(window)
+    def _scan_lines(self, piece: bytes) -> None:
+        position = len(BOM) if self._offset == 0 and piece.startswith(BOM) else 0
+        length = len(piece)
         # Where each sequence stands next: each is searched for once per byte, however they mix.
         comment = backticks = tildes = -1
         while position < length:
             if self._fence or self._in_comment:
-                position = self._skip_quoted(window, position)
+                position = self._skip_quoted(piece, position)
                 continue
             if comment < position:
-                comment = find_sequence(window, _COMMENT_HEAD, position)
+                comment = find_sequence(piece, _COMMENT_HEAD, position)
             if backticks < position:
-                backticks = find_sequence(window, b"```", position)
+                backticks = find_sequence(piece, b"```", position)
             if tildes < position:
-                tildes = find_sequence(window, b"~~~", position)
+                tildes = find_sequence(piece, b"~~~", position)
             hit = min(comment, backticks, tildes)
             if hit == length:
                 return
-            start = window.rfind(b"\n", position, hit) + 1 or position
-            position = window.find(b"\n", hit) + 1 or length
+            start = piece.rfind(b"\n", position, hit) + 1 or position
+            position = piece.find(b"\n", hit) + 1 or length
             if position - start > MAX_LINE_BYTES:
                 continue
             # The prefix of neither holds the other's first character, so the first hit says what it may be.
             if hit == comment:
-                self._read_comment_line(window, start, position)
-            elif fence := _FENCE_OPEN.match(window, start, position):
+                self._read_comment_line(piece, start, position)
+            elif fence := _FENCE_OPEN.match(piece, start, position):
                 self._fence = fence[1]
 
-    def _read_comment_line(self, window: bytes, start: int, end: int) -> None:
+    def _read_comment_line(self, piece: bytes, start: int, end: int) -> None:
         """Note the marker that this live line is, or the longer comment that it opens."""
-        head = _COMMENT_OPEN.match(window, start, end)
+        head = _COMMENT_OPEN.match(piece, start, end)
         if head is None:
             return
         # From the opener's own hyphens on: `<!-->` is a whole comment (HTML, comment start state).
-        if window.find(_COMMENT_TAIL, head.end() - 2, end) < 0:
+        if piece.find(_COMMENT_TAIL, head.end() - 2, end) < 0:
             self._in_comment = True
-        elif window.find(KEYWORD, start, end) >= 0:
-            if marker := self._parse_marker(window, start, end):
+        elif piece.find(KEYWORD, start, end) >= 0:
+            if marker := self._parse_marker(piece, start, end):
                 self.markers.append(marker)
-            elif parse_omission(window, start, end) is None:
+            elif parse_omission(piece, start, end) is None:
                 self.misspelled.append(self._line)
 
-    def _skip_quoted(self, window: bytes, position: int) -> int:
-        """The start of the line behind the fenced code or longer comment we are in, or the window's end."""
+    def _skip_quoted(self, piece: bytes, position: int) -> int:
+        """The start of the line behind the fenced code or longer comment we are in, or the piece's end."""
         resume = (
-            self._leave_comment(window, position) if self._in_comment else self._leave_fence(window, position)
+            self._leave_comment(piece, position) if self._in_comment else self._leave_fence(piece, position)
         )
         start = position
-        while (keyword := window.find(KEYWORD, start, resume)) >= 0:
-            line_start = window.rfind(b"\n", start, keyword) + 1 or start
-            start = window.find(b"\n", keyword) + 1 or len(window)
+        while (keyword := piece.find(KEYWORD, start, resume)) >= 0:
+            line_start = piece.rfind(b"\n", start, keyword) + 1 or start
+            start = piece.find(b"\n", keyword) + 1 or len(piece)
             if start - line_start > MAX_LINE_BYTES:
                 continue
-            marker = self._parse_marker(window, line_start, start)
+            marker = self._parse_marker(piece, line_start, start)
             if marker and marker.kind == "begin":
                 self.quoted.append(marker)
         return resume
 
-    def _leave_comment(self, window: bytes, position: int) -> int:
-        while (tail := window.find(_COMMENT_TAIL, position)) >= 0:
-            start = window.rfind(b"\n", position, tail) + 1 or position
-            position = window.find(b"\n", tail) + 1 or len(window)
+    def _leave_comment(self, piece: bytes, position: int) -> int:
+        while (tail := piece.find(_COMMENT_TAIL, position)) >= 0:
+            start = piece.rfind(b"\n", position, tail) + 1 or position
+            position = piece.find(b"\n", tail) + 1 or len(piece)
             if position - start <= MAX_LINE_BYTES:
                 self._in_comment = False
                 return position
-        return len(window)
+        return len(piece)
 
-    def _leave_fence(self, window: bytes, position: int) -> int:
-        while (run := window.find(self._fence, position)) >= 0:
-            start = window.rfind(b"\n", position, run) + 1 or position
-            position = window.find(b"\n", run) + 1 or len(window)
-            close = _FENCE_CLOSE.match(window, start, position)
+    def _leave_fence(self, piece: bytes, position: int) -> int:
+        while (run := piece.find(self._fence, position)) >= 0:
+            start = piece.rfind(b"\n", position, run) + 1 or position
+            position = piece.find(b"\n", run) + 1 or len(piece)
+            close = _FENCE_CLOSE.match(piece, start, position)
             if close and close[1].startswith(self._fence) and position - start <= MAX_LINE_BYTES:
                 self._fence = b""
                 return position
-        return len(window)
+        return len(piece)
 
-    def _parse_marker(self, window: bytes, start: int, end: int) -> Marker | None:
-        self._line += window.count(b"\n", self._counted, start)
+    def _parse_marker(self, piece: bytes, start: int, end: int) -> Marker | None:
+        self._line += piece.count(b"\n", self._counted, start)
         self._counted = start
-        marker = parse_marker(window, start, end, offset=self._offset, line=self._line)
+        marker = parse_marker(piece, start, end, offset=self._offset, line=self._line)
         return marker if marker is not None and marker.form == HTML_COMMENT else None
 
 
@@ -152,11 +152,11 @@ def scan_text(data: bytes) -> TextScanner:
     return scanner
 
 
-def find_sequence(window: bytes, sequence: bytes, position: int = 0) -> int:
-    """Where `sequence` stands next; the window's end if nowhere.
+def find_sequence(piece: bytes, sequence: bytes, position: int = 0) -> int:
+    """Where `sequence` stands next; the piece's end if nowhere.
 
     By its first byte first: where that is nowhere, which is common, memchr tells some 30 times faster.
     """
-    first = window.find(sequence[:1], position)
-    found = window.find(sequence, first) if first >= 0 else -1
-    return len(window) if found < 0 else found
+    first = piece.find(sequence[:1], position)
+    found = piece.find(sequence, first) if first >= 0 else -1
+    return len(piece) if found < 0 else found

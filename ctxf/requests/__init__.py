@@ -7,7 +7,7 @@ Four wire formats, one algorithm: a format (one file, one row in `formats`) only
 are the model's own, and in which order everything stands.
 """
 
-from ctxf.guidance import AGENT_RECOVERY, READ_TOOLS, SHELL_TOOLS, Recovery
+from ctxf.conversations.guidance import AGENT_RECOVERY, READ_TOOLS, SHELL_TOOLS, Recovery
 from ctxf.requests.fold import fold_request
 from ctxf.requests.formats import PROTOCOLS
 from ctxf.requests.memo import Memo

@@ -3,8 +3,8 @@
 from typing import TYPE_CHECKING, NamedTuple
 
 from ctxf.archive import Archive
+from ctxf.conversations.guidance import Recovery, guidance
 from ctxf.errors import ArchiveError, RequestNotRead
-from ctxf.guidance import Recovery, guidance
 from ctxf.protocol.fold import FoldRules
 from ctxf.protocol.scopes import DEFAULT_SCOPE, check_scope
 from ctxf.requests.body import Body

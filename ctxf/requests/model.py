@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Generic, TypeVar
 
+from ctxf.conversations.guidance import Recovery
 from ctxf.errors import CtxfError
-from ctxf.guidance import Recovery
+from ctxf.folding.results import InnerFold
 from ctxf.protocol.model import Reason
 from ctxf.protocol.savings import DEFAULT_MIN_SAVINGS_TOKENS
 from ctxf.requests.readers import READERS
-from ctxf.results import InnerFold
 
 __all__ = [
     "BodyT",

@@ -9,7 +9,7 @@ import shlex
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-from ctxf.guidance import SHELL_TOOLS
+from ctxf.conversations.guidance import SHELL_TOOLS
 
 __all__ = ["READERS", "SourceRead", "read_source"]
 

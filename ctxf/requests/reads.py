@@ -17,12 +17,12 @@ from ctxf.protocol.languages import Language, language_for_file
 from ctxf.protocol.model import Reference
 from ctxf.protocol.parsers import Parsers
 from ctxf.protocol.restore import Kind, find_references
+from ctxf.protocol.strings import to_bytes, to_str
 from ctxf.requests.calls import ToolResult, count_replies, tool_results
 from ctxf.requests.model import JsonObject, ProjectedRead, RequestPolicy
 from ctxf.requests.readers import READERS, SourceRead, read_source
 from ctxf.requests.recent import Recent
 from ctxf.requests.slots import Edit, Format, Path, pointer
-from ctxf.strings import to_bytes, to_str
 
 _LONGEST_QUESTION: Final = 16_384  # characters: whoever says more asks for no one thing
 

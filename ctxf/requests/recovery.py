@@ -1,6 +1,6 @@
 """No way back, no folding: whether the model that gets this request can read a body back."""
 
-from ctxf.guidance import Recovery, recovery_phrases
+from ctxf.conversations.guidance import Recovery, recovery_phrases
 from ctxf.requests.model import JsonObject
 from ctxf.requests.slots import Format
 

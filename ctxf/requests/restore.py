@@ -8,6 +8,7 @@ from ctxf.errors import ArchiveError, CtxfError, RequestNotRead, TextNotUtf8
 from ctxf.protocol.model import Reference
 from ctxf.protocol.restore import Kind, find_references, restored_pieces
 from ctxf.protocol.scopes import DEFAULT_SCOPE, check_scope
+from ctxf.protocol.strings import to_str
 from ctxf.requests.body import Body
 from ctxf.requests.formats import find_format
 from ctxf.requests.memo import Memo, TextFacts
@@ -22,7 +23,6 @@ from ctxf.requests.readers import READERS
 from ctxf.requests.slots import Edit, Format, pointer
 from ctxf.requests.spelling import may_hold_reference
 from ctxf.requests.texts import History, SplitReference, Text
-from ctxf.strings import to_str
 
 __all__ = ["MAX_OUTPUT_BYTES", "restore_request"]
 

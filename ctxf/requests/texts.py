@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 from ctxf.protocol.model import Block, Marker
 from ctxf.protocol.references import parse_reference_line
+from ctxf.protocol.strings import to_bytes
 from ctxf.requests.memo import Memo, TextFacts
 from ctxf.requests.slots import Item, Path, Side
-from ctxf.strings import to_bytes
 
 __all__ = ["History", "Part", "SplitReference", "Text"]
 

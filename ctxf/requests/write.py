@@ -4,16 +4,16 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from ctxf.archive import Archive, NewBody, Refused
+from ctxf.folding.results import InnerFold
+from ctxf.folding.storing import LONGER_ID, why_kept, why_refused
 from ctxf.protocol.fold import FoldRules
 from ctxf.protocol.model import Marker, Reason
+from ctxf.protocol.strings import to_str
 from ctxf.requests.memo import Memo
 from ctxf.requests.model import FoldedPart, RequestFold, RequestKept
 from ctxf.requests.plan import KeptInRequest, PlannedPart, PlannedRequestFold, RequestPlan, part_line
 from ctxf.requests.slots import Edit, pointer
 from ctxf.requests.texts import History
-from ctxf.results import InnerFold
-from ctxf.storing import LONGER_ID, why_kept, why_refused
-from ctxf.strings import to_str
 
 __all__ = ["Written", "describe_failed", "describe_kept", "in_order", "store_plan", "write_plan"]
 

@@ -6,10 +6,10 @@ from typing import Final
 from blake3 import blake3
 
 from ctxf.archive.codec import RAW, ZSTD, DamagedPayload, decode
-from ctxf.archive.sqlite.database import Database
 from ctxf.archive.sqlite.rows import Row
 from ctxf.archive.upkeep import Check, Damage
 from ctxf.errors import ArchiveDamaged
+from ctxf.storage.database import Database
 
 __all__ = ["Checker"]
 

@@ -1,8 +1,8 @@
 """The figures of the SQLite store. They read every row of what they count, payloads aside."""
 
-from ctxf.archive.sqlite.database import Database
 from ctxf.archive.sqlite.rows import time_of
 from ctxf.archive.upkeep import ScopeStats, Totals
+from ctxf.storage.database import Database
 
 __all__ = ["scope_stats", "totals"]
 

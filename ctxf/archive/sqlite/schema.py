@@ -1,25 +1,11 @@
 """The tables of the SQLite archive, and how an older file is brought up to date."""
 
-from collections.abc import Mapping
-from typing import Final, NamedTuple
+from typing import Final
 
-__all__ = ["APPLICATION_ID", "CREATE", "SCHEMA", "Schema"]
+from ctxf.errors import ArchiveDamaged, ArchiveError, ArchiveMissing, ArchiveReadOnly
+from ctxf.storage.schema import FileKind, Schema
 
-APPLICATION_ID: Final = 0x63747866  # "ctxf"
-
-
-class Schema(NamedTuple):
-    """What a file of `version` looks like, and the way there.
-
-    `create` makes the tables in an empty file. `steps[n]` takes a file of version n to n + 1; all steps
-    that a file needs run in one immediate transaction when it is opened, so that another process sees
-    the old file or the new one. A step never touches a payload: what was archived stays as it is.
-    """
-
-    version: int
-    create: tuple[str, ...]
-    steps: Mapping[int, tuple[str, ...]]
-
+__all__ = ["CREATE", "FILE", "SCHEMA"]
 
 # No STRICT tables: they need SQLite 3.37, and Python 3.11 is still found on older ones.
 CREATE: Final = (
@@ -68,3 +54,14 @@ CREATE: Final = (
 # Version 1 is what tests/data/archive-v1.db holds. A change of the tables is a new version: new CREATE
 # statements, and a step from the version before.
 SCHEMA: Final = Schema(version=1, create=CREATE, steps={})
+
+FILE: Final = FileKind(
+    name="archive",
+    application_id=0x63747866,  # "ctxf"
+    schema=SCHEMA,
+    place="--archive or CTXF_ARCHIVE",
+    error=ArchiveError,
+    missing=ArchiveMissing,
+    read_only=ArchiveReadOnly,
+    damaged=ArchiveDamaged,
+)

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Final
 
 from ctxf.archive.base import Entry, NewBody, Refused, ScopeSummary
 from ctxf.archive.codec import Encoder, Payload, is_payload_of
-from ctxf.archive.location import new_file
-from ctxf.archive.sqlite.connections import Connect, connect_sqlite
-from ctxf.archive.sqlite.database import Database
 from ctxf.archive.sqlite.rows import ENTRY_COLUMNS, Row, body_of, entry_of, time_of
-from ctxf.archive.sqlite.schema import SCHEMA, Schema
+from ctxf.archive.sqlite.schema import FILE
 from ctxf.archive.sqlite.writer import IDS_OF_BODY, Writer
 from ctxf.errors import ArchiveDamaged, ArchiveMissing, BodyDamaged, BodyForgotten, BodyNotFound
+from ctxf.storage.connections import Connect, connect_sqlite
+from ctxf.storage.database import Database
+from ctxf.storage.files import new_file
+from ctxf.storage.schema import FileKind
 
 if TYPE_CHECKING:
     from ctxf.archive.upkeep import Check, Forgotten, PackedFold, ScopeStats, Totals
@@ -50,13 +51,13 @@ class SqliteStore:
     def __init__(
         self,
         path: Path,
-        schema: Schema = SCHEMA,
+        kind: FileKind = FILE,
         connect: Connect = connect_sqlite,
         patience: float | None = None,
     ) -> None:
         """`patience`: the seconds that a call waits for a lock, where it is not the usual time."""
         self._database = Database(
-            path, schema, connect if patience is None else partial(connect_sqlite, patience=patience)
+            path, kind, connect if patience is None else partial(connect_sqlite, patience=patience)
         )
 
     @property

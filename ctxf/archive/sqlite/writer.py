@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from ctxf.archive.base import NewBody, Refused, free_id
 from ctxf.archive.codec import Encoder, Payload, is_payload_of
-from ctxf.archive.sqlite.faults import DamagedIndex
 from ctxf.archive.sqlite.rows import time_of
 from ctxf.errors import BodyForgotten, BodyNotFound, IdTaken
+from ctxf.storage.faults import DamagedIndex
 
 if TYPE_CHECKING:
     from ctxf.archive.upkeep import PackedFold

@@ -13,10 +13,10 @@ from ctxf.cli.files import cleaning_up_on_signals
 from ctxf.cli.pipes import Output
 from ctxf.cli.status import Status
 from ctxf.cli.terminal import count, escape, size
-from ctxf.folder import fold
+from ctxf.folding.restore import restore
+from ctxf.folding.results import Fold, FoldResult
+from ctxf.folding.text import fold
 from ctxf.protocol.scopes import DEFAULT_SCOPE
-from ctxf.restorer import restore
-from ctxf.results import Fold, FoldResult
 
 _HELP = """Fold a bundled agent transcript, read a block back, restore it, compare.
 
@@ -36,7 +36,7 @@ _SHOWN_LINES = 6
 def command(*, common: CommonOptions) -> int:
     """See _HELP."""
     del common  # the demo has an archive and a scope of its own
-    original = resources.files("ctxf").joinpath("data/demo.md").read_bytes()
+    original = resources.files("ctxf").joinpath("cli/demo.md").read_bytes()
     output = Output()
     with (
         cleaning_up_on_signals(),

@@ -13,7 +13,6 @@ from typing import NamedTuple
 import click
 
 from ctxf.archive import Archive
-from ctxf.archive.location import file_problem
 from ctxf.archive.sqlite import SQLITE_VERSION
 from ctxf.cli.common import CommonOptions
 from ctxf.cli.edge import common_options
@@ -25,6 +24,7 @@ from ctxf.cli.terminal import escape, size
 from ctxf.config import Loaded
 from ctxf.errors import ArchiveError, ArchiveMissing
 from ctxf.protocol.languages import LANGUAGES
+from ctxf.storage.files import file_problem
 
 _HELP = """Check this installation, its archive and its configuration.
 
@@ -57,7 +57,7 @@ class Finding(NamedTuple):
 def command(*, common: CommonOptions, client: str | None, as_json: bool) -> int:
     """See _HELP."""
     if client is not None:
-        from ctxf.cli.setup.findings import client_findings  # noqa: PLC0415 - for clients only
+        from ctxf.agents.setup.findings import client_findings  # noqa: PLC0415 - for clients only
 
         findings = [Finding(*finding) for finding in client_findings(client)]
     else:

@@ -8,7 +8,7 @@ import click
 from ctxf.cli.common import CommonOptions, scope_capacity
 from ctxf.cli.edge import common_options
 from ctxf.cli.file_options import FileOptions, file_options, for_each_file
-from ctxf.cli.files import read_file, write_result
+from ctxf.cli.files import write_result
 from ctxf.cli.folding import FoldJob, settle
 from ctxf.cli.language import FIRST_LINE_BYTES, SharedParser, fold_language
 from ctxf.cli.pipes import is_terminal
@@ -16,8 +16,9 @@ from ctxf.cli.reports import FoldReport
 from ctxf.cli.status import Status, status_of, worst
 from ctxf.cli.terminal import Say, escape, problem_of
 from ctxf.config import MAX_INTEGER
+from ctxf.folding.results import FoldResult
 from ctxf.protocol.markers import KEYWORD
-from ctxf.results import FoldResult
+from ctxf.storage.files import read_file
 
 _HELP = """Fold the marked blocks of FILE, or of stdin, to stdout.
 

@@ -13,7 +13,7 @@ from ctxf.cli.gateway_advice import say_advice
 from ctxf.cli.gateways import recovery_command, require_gateway, say_exchange, summary
 from ctxf.cli.status import Status
 from ctxf.cli.terminal import say
-from ctxf.sessions import install_secret, secret_path
+from ctxf.conversations.scopes import install_secret, secret_path
 
 _HELP = """Serve a local gateway that folds requests on their way to the provider.
 

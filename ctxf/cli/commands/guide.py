@@ -7,7 +7,7 @@ from ctxf.cli.edge import common_options
 from ctxf.cli.gateways import recovery_command
 from ctxf.cli.pipes import Output
 from ctxf.cli.status import Status
-from ctxf.guidance import guidance
+from ctxf.conversations.guidance import guidance
 
 _HELP = """Print the short instruction that an agent needs to fold and to read back.
 

@@ -2,9 +2,9 @@
 
 import click
 
+from ctxf.agents.hooks.run import HookOptions, run_hook
 from ctxf.cli.common import CommonOptions
 from ctxf.cli.edge import common_options
-from ctxf.hooks.run import HookOptions, run_hook
 
 _HELP = """Answer a hook of an agent: one JSON object on stdin, one or none on stdout.
 

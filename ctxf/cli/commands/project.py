@@ -14,7 +14,7 @@ from ctxf.cli.pipes import Input, Output
 from ctxf.cli.status import Status, status_of
 from ctxf.cli.terminal import count, escape, say, size
 from ctxf.errors import ArchiveError, ConfigError
-from ctxf.projector import ProjectResult, Why, project
+from ctxf.folding.project import ProjectResult, Why, project
 
 _HELP = """Print the one function of FILE that a question names; archive the rest.
 

@@ -3,12 +3,12 @@
 import click
 
 from ctxf.archive import Archive, Entry
+from ctxf.archive.lines import count_lines, parse_lines
 from ctxf.cli.common import CommonOptions
 from ctxf.cli.edge import common_options
 from ctxf.cli.pipes import Output
 from ctxf.cli.status import Status
 from ctxf.cli.terminal import count, escape, say
-from ctxf.lines import count_lines, parse_lines
 
 _HELP = """Print the body of an id.
 
@@ -59,7 +59,7 @@ def command(*, common: CommonOptions, id: str, restore: bool, lines: str | None,
 
 
 def _view(body: bytes, archive: Archive, scope: str) -> bytes:
-    from ctxf.restorer import view  # noqa: PLC0415
+    from ctxf.folding.restore import view  # noqa: PLC0415
 
     return view(body, archive, scope)
 

@@ -9,13 +9,14 @@ from ctxf.archive import Archive
 from ctxf.cli.common import CommonOptions
 from ctxf.cli.edge import common_options
 from ctxf.cli.file_options import FileOptions, file_options, for_each_file
-from ctxf.cli.files import read_file, write_result
+from ctxf.cli.files import write_result
 from ctxf.cli.language import FIRST_LINE_BYTES, restore_kind
 from ctxf.cli.pipes import Input, Output
 from ctxf.cli.reports import report_restore
 from ctxf.cli.status import Status, status_of
 from ctxf.cli.terminal import Say, escape, problem_of, say, size
-from ctxf.restorer import Restoration
+from ctxf.folding.restore import Restoration
+from ctxf.storage.files import read_file
 
 _HELP = """Put the exact original in place of every reference of FILE, or of stdin.
 

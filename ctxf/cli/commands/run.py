@@ -16,7 +16,7 @@ from ctxf.cli.edge import common_options
 from ctxf.cli.gateway_advice import say_advice
 from ctxf.cli.gateways import recovery_command, require_gateway, summary
 from ctxf.cli.terminal import escape, say
-from ctxf.sessions import install_secret, secret_path
+from ctxf.conversations.scopes import install_secret, secret_path
 
 if TYPE_CHECKING:
     from ctxf.gateway.clients import Launch

@@ -8,18 +8,18 @@ from pathlib import Path
 
 import click
 
+from ctxf.agents.setup.checks import check_program, find_program
+from ctxf.agents.setup.clients import CLIENT_NAMES, Client, Program, client_edits
+from ctxf.agents.setup.install import Planned, apply, plan_install, plan_uninstall, without_journal
+from ctxf.agents.setup.journal import Journal, SetupError, journal_path
+from ctxf.agents.setup.lock import alone
 from ctxf.cli.common import CommonOptions
 from ctxf.cli.edge import common_options
 from ctxf.cli.extras import require_extra
 from ctxf.cli.files import cleaning_up_on_signals
 from ctxf.cli.pipes import Output
-from ctxf.cli.setup.checks import check_program, find_program
-from ctxf.cli.setup.install import Planned, apply, plan_install, plan_uninstall, without_journal
-from ctxf.cli.setup.journal import Journal, SetupError, journal_path
-from ctxf.cli.setup.lock import alone
 from ctxf.cli.status import Status
 from ctxf.cli.terminal import escape, say
-from ctxf.setup.clients import CLIENT_NAMES, Client, Program, client_edits
 
 _HELP = """Let an agent read back by itself: enter ctxf into its configuration.
 
@@ -63,7 +63,7 @@ def command(
     """See _HELP."""
     chosen = CLIENT_NAMES[client]
     if folder:
-        _print([str(files("ctxf") / "data" / "plugins" / client)])
+        _print([str(files("ctxf") / "agents" / "plugins" / client)])
         return Status.DONE
     root = None if project is None else _directory(project)
     place = journal_path(os.environ, chosen, root)

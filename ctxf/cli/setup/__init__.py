@@ -1,1 +1,0 @@
-"""The part of `ctxf setup` and `ctxf doctor CLIENT` that touches files and starts processes."""
