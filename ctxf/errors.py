@@ -161,22 +161,22 @@ class ConfigError(CtxfError, ValueError):
 class StorageError(CtxfError):
     """A file in which ctxf keeps things cannot be opened, read or written.
 
-    `path` is the file, `problem` what is wrong in short, `hint` the next step, `what` what is kept there.
+    `path` is the file, `problem` what is wrong in short, `hint` the next step.
     """
 
-    what: ClassVar = "data directory"
+    _what: ClassVar = "data directory"
 
     def __init__(self, path: str, problem: str, hint: str = "") -> None:
         self.path = path
         self.problem = problem
         self.hint = hint
-        super().__init__(f"{self.what} {path}: {problem}" + (f" ({hint})" if hint else ""))
+        super().__init__(f"{self._what} {path}: {problem}" + (f" ({hint})" if hint else ""))
 
 
 class ArchiveError(StorageError):
     """The archive cannot be opened, read or written."""
 
-    what = "archive"
+    _what = "archive"
 
 
 class ArchiveMissing(ArchiveError):
