@@ -102,7 +102,7 @@ def _run(launch: "Launch") -> int:
             say(escape(f"{launch.command[0]}: {error.strerror}"))
             return _NOT_FOUND
         signals.pass_to(process)
-        status = process.wait()
+        status = signals.wait(process)
     return status if status >= 0 else _SIGNALLED - status
 
 
@@ -117,19 +117,26 @@ class _Signals:
         self._process: subprocess.Popen[bytes] | None = None
         self._early: list[int] = []  # they came before there was an agent to take them
         self._before: dict[int, Any] = {}
+        self._arrived, self._arrive = os.pipe()  # Python writes a byte into it for every signal
+        os.set_blocking(self._arrive, False)
 
     def __enter__(self) -> Self:
         # No SIG_IGN for SIGINT: the agent would inherit it.
         handlers: dict[str, Callable[[int, FrameType | None], None]] = {
             "SIGINT": lambda _number, _frame: None
         }
+        handlers["SIGCHLD"] = handlers["SIGINT"]
         handlers |= dict.fromkeys(("SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2"), self._pass_on)
         for name, handler in handlers.items():
             if (number := getattr(signal, name, None)) is not None:
                 self._before[number] = signal.signal(number, handler)
+        self._wakeup = signal.set_wakeup_fd(self._arrive, warn_on_full_buffer=False)
         return self
 
     def __exit__(self, *_exception: object) -> None:
+        signal.set_wakeup_fd(self._wakeup)
+        os.close(self._arrived)
+        os.close(self._arrive)
         for number, handler in self._before.items():
             signal.signal(number, handler)
 
@@ -138,6 +145,18 @@ class _Signals:
         self._process = process
         for number in self._early:
             process.send_signal(number)
+
+    def wait(self, process: "subprocess.Popen[bytes]") -> int:
+        """The agent's return code when it ends.
+
+        Not Popen.wait(): Python runs no handler for a signal that comes just before the system call, until
+        that returns, and the agent may be waiting for this very signal. A byte in the pipe is not missed.
+        """
+        if not hasattr(signal, "SIGCHLD"):
+            return process.wait()
+        while (status := process.poll()) is None:
+            os.read(self._arrived, 4096)
+        return status
 
     def _pass_on(self, number: int, _frame: FrameType | None) -> None:
         if self._process is None:
