@@ -6,6 +6,7 @@ import os
 import re
 import sys
 from collections.abc import Sequence
+from difflib import get_close_matches
 from typing import Any, Final
 
 import click
@@ -120,8 +121,6 @@ def _check_first_word(word: str) -> None:
     """A mistyped command would be taken for a file that is not there."""
     if word in _COMMANDS or word == "help" or word.startswith("-") or os.path.lexists(word):
         return
-    from difflib import get_close_matches  # noqa: PLC0415 - for a mistake
-
     if meant := get_close_matches(word, _COMMANDS, 1, 0.7):
         raise click.UsageError(f"No file and no command is called {word!r}. Did you mean {meant[0]!r}?")
 

@@ -7,11 +7,13 @@ from typing import Any, NamedTuple, TypeVar
 import click
 
 from ctxf.cli.files import cleaning_up_on_signals, file_targets
-from ctxf.cli.language import AUTO, TEXT
+from ctxf.cli.language import AUTO
 from ctxf.cli.progress import Progress
 from ctxf.cli.status import Status, worst
 from ctxf.cli.terminal import Say, say
 from ctxf.cli.walk import files_below
+from ctxf.errors import UnknownLanguage
+from ctxf.folding.restore import kind_of
 
 __all__ = ["FileOptions", "checked_language", "file_options", "for_each_file"]
 
@@ -68,12 +70,11 @@ def for_each_file(
 
 def checked_language(_ctx: click.Context, _option: click.Parameter, value: str) -> str:
     """The value of `--language`; a name that means nothing is a usage error."""
-    if value not in (AUTO, TEXT):
-        from ctxf.protocol.grammars import find_language  # noqa: PLC0415
-        from ctxf.protocol.languages import is_text_name  # noqa: PLC0415
-
-        if not is_text_name(value) and find_language(value) is None:
-            raise click.BadParameter("no such language; `ctxf languages` lists them")
+    if value != AUTO:
+        try:
+            kind_of(value)
+        except UnknownLanguage as error:
+            raise click.BadParameter("no such language; `ctxf languages` lists them") from error
     return value
 
 

@@ -7,6 +7,7 @@ key outside it.
 """
 
 import re
+import tomllib
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
@@ -123,8 +124,6 @@ def _leading_key(tokens: list[_Token]) -> Key:
 
 def _unquote(quoted: str) -> str:
     """What a quoted key means. `tomllib` itself knows all the escapes."""
-    import tomllib  # noqa: PLC0415  # loaded already: this text has been through it
-
     value = tomllib.loads(f"key = {quoted}")["key"]
     assert isinstance(value, str)
     return value

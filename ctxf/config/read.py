@@ -1,8 +1,10 @@
 """Reads one configuration file: its bytes, its TOML, its fields. Collects every fault, each with its line."""
 
+import difflib
 import os
 import re
 import stat
+import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -133,8 +135,6 @@ class _Reader:
 
 
 def _suggest(path: Key) -> str:
-    import difflib  # noqa: PLC0415  # only a faulty file pays for it
-
     known = (
         ["version", *TABLES] if len(path) == 1 else [f.name for f in FIELDS.values() if f.table == path[0]]
     )
@@ -179,8 +179,6 @@ def _decode(path: str, data: bytes) -> str:
 
 
 def _parse(path: str, text: str) -> dict[str, object]:
-    import tomllib  # noqa: PLC0415  # most starts find no file and need no parser
-
     if line := overlong_key(text):
         raise ConfigError(
             path, f"has a key of more than {MAX_KEY_PARTS} parts; no field is that deep", line=line

@@ -5,19 +5,17 @@ nobody else can. The secret is one file in the data directory; without it, folds
 be read by who knows their scope, but no scope can be derived again.
 """
 
+import hmac
 import os
-from typing import TYPE_CHECKING, Final
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
+from ctxf.errors import SecretError
+from ctxf.storage.files import data_directory, make_directories, new_file
 
-__all__ = ["CLAUDE_CODE", "CODEX", "GEMINI", "install_secret", "read_secret", "secret_path", "session_scope"]
-
-# The names that clients have in a derivation (PROTOCOL.md §9): to change one is to change every scope.
-CLAUDE_CODE: Final = "claude-code"
-CODEX: Final = "codex"
-GEMINI: Final = "gemini"
+__all__ = ["install_secret", "read_secret", "secret_path", "session_scope"]
 
 SECRET_BYTES: Final = 32
 
@@ -28,23 +26,19 @@ _HEX_DIGITS: Final = frozenset(b"0123456789abcdef")
 
 def session_scope(secret: bytes, client: str, session_id: str) -> str:
     """The scope of a client's session: `c-` and 32 hexadecimal digits (PROTOCOL.md §9)."""
-    import hmac  # noqa: PLC0415 - most hooks need only the names above
-
     message = f"{client}\0{session_id}".encode("utf-8", "surrogatepass")
     return "c-" + hmac.digest(secret, message, "sha256").hex()[:_SCOPE_DIGITS]
 
 
-def secret_path(environ: "Mapping[str, str]") -> "Path":
+def secret_path(environ: Mapping[str, str]) -> Path:
     """Where the install secret is: in the data directory, wherever CTXF_ARCHIVE may point.
 
     Raises StorageError where there is no home directory.
     """
-    from ctxf.storage.files import data_directory  # noqa: PLC0415 - as above
-
     return data_directory(environ) / _FILE_NAME
 
 
-def install_secret(path: "Path") -> bytes:
+def install_secret(path: Path) -> bytes:
     """The 32 bytes of the secret at `path`; made, mode 0600 and durable, where there is none.
 
     Whichever process comes first, all get the same. Raises SecretError.
@@ -52,9 +46,6 @@ def install_secret(path: "Path") -> bytes:
     secret = read_secret(path)
     if secret is not None:
         return secret
-    from ctxf.errors import SecretError  # noqa: PLC0415
-    from ctxf.storage.files import make_directories, new_file  # noqa: PLC0415 - as above
-
     try:
         make_directories(path.parent)
         with new_file(path) as temporary, open(temporary, "wb") as file:
@@ -72,12 +63,8 @@ def install_secret(path: "Path") -> bytes:
     return secret
 
 
-def read_secret(path: "Path") -> bytes | None:
+def read_secret(path: Path) -> bytes | None:
     """The secret at `path`; None where there is none yet. Raises SecretError for a file that is none."""
-    import stat  # noqa: PLC0415 - as above
-
-    from ctxf.errors import SecretError  # noqa: PLC0415
-
     flags = os.O_RDONLY | os.O_NONBLOCK | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
     try:
         descriptor = os.open(path, flags)

@@ -11,7 +11,8 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
-from ctxf.conversations.scopes import CLAUDE_CODE, CODEX, session_scope
+from ctxf.conversations.clients import CLAUDE_CODE, CODEX
+from ctxf.conversations.scopes import session_scope
 from ctxf.gateway.guard import SESSION_HEADER
 from ctxf.gateway.routes import Protocol
 from ctxf.gateway.wire import Headers, first

@@ -16,8 +16,9 @@ from backports import zstd
 
 from ctxf.archive import Archive
 from ctxf.config import Settings
+from ctxf.conversations.clients import CLAUDE_CODE, CODEX
 from ctxf.conversations.guidance import guidance
-from ctxf.conversations.scopes import CLAUDE_CODE, CODEX, session_scope
+from ctxf.conversations.scopes import session_scope
 from ctxf.gateway.assemble import assemble
 from ctxf.gateway.routes import Protocol
 from ctxf.gateway.server import in_background, listen

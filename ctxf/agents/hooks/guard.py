@@ -25,7 +25,8 @@ from ctxf.agents.hooks.expand import (
     expand_text,
     reference_ids,
 )
-from ctxf.conversations.scopes import CLAUDE_CODE, CODEX, GEMINI
+from ctxf.agents.hooks.heredocs import find_heredocs
+from ctxf.conversations.clients import CLAUDE_CODE, CODEX, GEMINI
 from ctxf.errors import ArchiveError, ArchiveMissing, BodyNotFound, CtxfError
 
 __all__ = ["GUARDED_TOOLS", "Verdict", "check_tool"]
@@ -85,8 +86,6 @@ class _Guard(NamedTuple):
 
     def shell(self, command: str) -> _Field:
         """A shell command: only what stands in here-documents, as lines of their own."""
-        from ctxf.agents.hooks.heredocs import find_heredocs  # noqa: PLC0415 - only for a shell
-
         heredocs = find_heredocs(command)
         if heredocs is None:
             return _Field(command)

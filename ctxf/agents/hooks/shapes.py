@@ -6,7 +6,7 @@ says that the hook has no objection: its own approval and sandbox come after it 
 
 from typing import TYPE_CHECKING, Any, Final
 
-from ctxf.conversations.scopes import CLAUDE_CODE, CODEX, GEMINI
+from ctxf.conversations.clients import CLAUDE_CODE, CODEX, GEMINI
 
 if TYPE_CHECKING:
     from ctxf.agents.hooks.guard import Verdict

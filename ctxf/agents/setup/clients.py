@@ -10,7 +10,7 @@ from ctxf.agents.hooks.shapes import READ_TOOLS
 from ctxf.agents.setup.jsonc import append_item, get_value, remove_items, remove_member, set_member
 from ctxf.agents.setup.notes import add_note, has_note, remove_note
 from ctxf.agents.setup.toml import get_table, remove_table, set_table
-from ctxf.conversations.scopes import CLAUDE_CODE, CODEX, GEMINI
+from ctxf.conversations.clients import CLAUDE_CODE, CODEX, GEMINI
 
 __all__ = ["CLIENT_NAMES", "Client", "Edit", "Program", "client_edits"]
 

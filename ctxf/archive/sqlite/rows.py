@@ -1,14 +1,12 @@
 """From rows to values. A row that SQLite takes for well-formed may still hold damage, of any type."""
 
-from typing import TYPE_CHECKING, Any
+from datetime import UTC, datetime
+from typing import Any
 
 from ctxf.archive.base import Entry
 from ctxf.archive.codec import DamagedPayload, decode
 from ctxf.errors import ArchiveDamaged, BodyDamaged, BodyForgotten, BodyNotFound
 from ctxf.protocol.references import is_id
-
-if TYPE_CHECKING:
-    from datetime import datetime
 
 __all__ = ["ENTRY_COLUMNS", "Row", "body_of", "entry_of", "time_of"]
 
@@ -57,10 +55,8 @@ def entry_of(path: str, row: Row) -> Entry:
     return Entry(position, id, digest, label, size, time_of(created))
 
 
-def time_of(milliseconds: int) -> "datetime":
+def time_of(milliseconds: int) -> datetime:
     """A point in time, in UTC; the nearest that there is for a damaged one."""
-    from datetime import UTC, datetime  # noqa: PLC0415 - a plain read needs no dates
-
     try:
         return datetime.fromtimestamp(milliseconds / 1000, UTC)
     except (OverflowError, ValueError, OSError):

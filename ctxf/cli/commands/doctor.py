@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import click
 
+from ctxf.agents.setup.findings import client_findings
 from ctxf.archive import Archive
 from ctxf.archive.sqlite import SQLITE_VERSION
 from ctxf.cli.common import CommonOptions
@@ -57,8 +58,6 @@ class Finding(NamedTuple):
 def command(*, common: CommonOptions, client: str | None, as_json: bool) -> int:
     """See _HELP."""
     if client is not None:
-        from ctxf.agents.setup.findings import client_findings  # noqa: PLC0415 - for clients only
-
         findings = [Finding(*finding) for finding in client_findings(client)]
     else:
         loaded = common.check()

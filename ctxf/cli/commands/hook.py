@@ -2,7 +2,8 @@
 
 import click
 
-from ctxf.agents.hooks.run import HookOptions, run_hook
+from ctxf.agents.hooks.options import HookOptions
+from ctxf.agents.hooks.run import run_hook
 from ctxf.cli.common import CommonOptions
 from ctxf.cli.edge import common_options
 

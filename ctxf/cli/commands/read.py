@@ -6,9 +6,11 @@ from ctxf.archive import Archive, Entry
 from ctxf.archive.lines import count_lines, parse_lines
 from ctxf.cli.common import CommonOptions
 from ctxf.cli.edge import common_options
+from ctxf.cli.jsons import body_fields, dump, entry_fields
 from ctxf.cli.pipes import Output
 from ctxf.cli.status import Status
 from ctxf.cli.terminal import count, escape, say
+from ctxf.folding.restore import view
 
 _HELP = """Print the body of an id.
 
@@ -39,7 +41,7 @@ def command(*, common: CommonOptions, id: str, restore: bool, lines: str | None,
     settings = common.settings()
     with Archive.open(settings.archive) as archive:
         body = archive.read(settings.scope, id)
-        text = body if restore else _view(body, archive, settings.scope)
+        text = body if restore else view(body, archive, settings.scope)
         entry = archive.entry(settings.scope, id) if as_json else None
     if window is not None:
         total = count_lines(text)
@@ -55,16 +57,5 @@ def command(*, common: CommonOptions, id: str, restore: bool, lines: str | None,
     return Status.DONE
 
 
-# What only some reads need is imported by them: this command starts once for every look-up of an agent.
-
-
-def _view(body: bytes, archive: Archive, scope: str) -> bytes:
-    from ctxf.folding.restore import view  # noqa: PLC0415
-
-    return view(body, archive, scope)
-
-
 def _as_json(scope: str, entry: Entry, text: bytes) -> bytes:
-    from ctxf.cli.jsons import body_fields, dump, entry_fields  # noqa: PLC0415
-
     return dump({"scope": scope, **entry_fields(entry), **body_fields(text)})
