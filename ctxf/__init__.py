@@ -4,8 +4,8 @@
         result = ctxf.fold(text, archive, scope="default")
         assert ctxf.restore(result.text, archive, scope="default").text == text
 
-PROTOCOL.md says what is a block and what a reference. Names are imported when they are first used:
-a command that starts for every request of an agent pays only for what it calls.
+PROTOCOL.md says what is a block and what a reference. Names are imported when they are first used, because
+every command imports this package: with all names imported here `ctxf read` takes 126 ms, not 46 ms.
 """
 
 import importlib
@@ -121,7 +121,7 @@ __all__ = [
     "restore_request",
 ]
 
-# Where the names live that are not in ctxf.errors or ctxf.folding.results.
+# The modules of the names that are not in ctxf.errors or ctxf.folding.results.
 _HOMES: Final = {
     "Archive": "ctxf.archive",
     "Entry": "ctxf.archive",

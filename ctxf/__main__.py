@@ -6,10 +6,11 @@ import sys
 def main() -> None:
     """Run the command line and leave with its exit status."""
     try:
-        from ctxf.cli.quick import quick_start  # noqa: PLC0415 - inside, so that Ctrl-C stays quiet
+        from ctxf.cli.quick import quick_start  # noqa: PLC0415 - within `try`, for a Ctrl-C that comes early
 
         status = quick_start(sys.argv[1:])
         if status is None:
+            # Imported here because click is needed only now; see ctxf.cli.quick for what it costs.
             from ctxf.cli.app import run  # noqa: PLC0415
 
             status = run(sys.argv[1:])

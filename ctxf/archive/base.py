@@ -38,8 +38,8 @@ class NewBody(NamedTuple):
 class Refused:
     """The scope's capacity has no room for a group: it takes `needed` bytes more, `free` are left.
 
-    No tuple, which is what an admission is; no dataclass, which every start of a command would pay for
-    (see `ctxf.protocol.model`).
+    Not a NamedTuple, because callers tell it by its type from the tuple of ids of an admitted group. Not a
+    dataclass, because every command imports this module (see `ctxf.protocol.model`).
     """
 
     __slots__ = ("free", "needed")
@@ -81,7 +81,7 @@ class ScopeSummary(NamedTuple):
 
 
 class Store(Protocol):
-    """The contract; `tests/test_archive_contract.py` checks an implementation against it.
+    """The contract; `tests/archive/test_contract.py` checks an implementation against it.
 
     Every call may raise ArchiveError, and then has changed nothing. Calls may come from several
     threads, from several processes, and from a child process after a fork. A call sees everything
@@ -179,7 +179,7 @@ class Store(Protocol):
         """What is worth knowing of the store's state, by name, for `ctxf doctor`; makes no new archive."""
 
     def close(self) -> None:
-        """Let go of all resources. A later call opens them again."""
+        """Close all resources. A later call opens them again."""
 
 
 def id_candidates(digest: bytes) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""How a body is laid down: raw or as one zstd frame, with a BLAKE3 over what is laid down.
+"""How a body is stored: raw or as one zstd frame, with the BLAKE3 hash of the stored bytes.
 
 BLAKE3 makes a check of the whole archive fast, SHA-256 over the body makes each read sure.
 """
@@ -49,7 +49,7 @@ class Encoder:
 
 
 def is_payload_of(body: bytes, encoding: int, data: bytes | None) -> bool:
-    """Whether a payload gives `body` back: for who has the body at hand, at the price of no hash."""
+    """Whether a payload decodes to `body`; compares bytes, so it needs no hash."""
     if data is None:
         return False
     try:
@@ -79,7 +79,7 @@ def _expand(encoding: int, data: bytes, size: int) -> bytes:
     if encoding != ZSTD:
         raise DamagedPayload(f"its encoding {encoding!r} is unknown")
     try:
-        # One byte more than is right is enough to see that it is wrong.
+        # One byte more than the recorded size is enough to detect a wrong size.
         return ZstdDecompressor().decompress(data, size + 1)
     except (ZstdError, OverflowError) as error:
         raise DamagedPayload(f"its zstd frame cannot be read: {error}") from error

@@ -36,7 +36,7 @@ class MemoryStore:
         self._scopes: dict[str, _Scope] = {}
         self._position = 0
         self._changes = 0
-        self._identity = object()  # a mark of another store never equals one of ours
+        self._identity = object()  # so that marks of two stores never compare equal
 
     def put(
         self, scope: str, groups: Sequence[Sequence[NewBody]], capacity: int | None
@@ -66,7 +66,7 @@ class MemoryStore:
         return next((id for id in _ids_of(held, digest) if id not in held.forgotten), None)
 
     def _insert(self, held: _Scope, fold: PackedFold) -> None:
-        """Add an entry, or give a forgotten one its place back."""
+        """Add an entry, or restore a forgotten one at its old position."""
         self._changes += 1
         known = held.entries.get(fold.id)
         if known is None:
@@ -181,7 +181,7 @@ class MemoryStore:
         return {}
 
     def close(self) -> None:
-        """Nothing to let go of."""
+        """There is nothing to close."""
 
 
 def _ids_of(held: _Scope, digest: bytes) -> Iterator[str]:

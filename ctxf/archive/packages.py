@@ -4,7 +4,7 @@
 [{"id", "label", "size", "sha256", "created"}, ...]}`. The body of a fold is `objects/<sha256>`, once
 however many folds have it. The same folds give the same package, byte for byte.
 
-A package comes from somewhere else, so nothing in it is believed: every name, size and hash is checked,
+A package may come from anybody, so nothing in it is trusted: every name, size and hash is checked,
 nothing is written anywhere but through the store, and no more is unpacked than the manifest announces.
 """
 
@@ -132,7 +132,7 @@ class Package:
             # `orig_filename`: zipfile cuts a name at a NUL and turns other separators into slashes.
             name = info.orig_filename
             if name == _OBJECTS and not info.file_size:
-                continue  # other tools add their directories
+                continue  # other tools add entries for directories
             if name != _MANIFEST and not _SHA256.fullmatch(name.removeprefix(_OBJECTS)):
                 raise self._refusal(f"has a member {name!r} that no package has")
             if name != info.filename or (name != _MANIFEST and not name.startswith(_OBJECTS)):

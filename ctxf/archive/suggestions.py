@@ -32,7 +32,7 @@ def suggest_ids(store: Store, scope: str, id: str) -> list[str]:
             prefixed = store.known_prefix(scope, id[:_UNIQUE_PREFIX_DIGITS], 2)
             close = prefixed if len(prefixed) == 1 else []
     except ArchiveError:
-        return []  # the miss itself is the news
+        return []  # without suggestions the caller still reports that the id was not found
     return list(dict.fromkeys(close))[:_MOST]
 
 

@@ -17,7 +17,8 @@ from ctxf.cli.terminal import escape, give_up
 
 __all__ = ["app", "run"]
 
-# Each command is a module with a `command`, imported when it is called: `ctxf read` pays for nothing else.
+# Each command is a module with a `command`, imported when it is called: with all of them imported `ctxf list`
+# takes 155 ms, not 66 ms.
 _COMMANDS: Final = {
     "fold": "Fold the marked blocks of text: store them, put references in their place.",
     "restore": "Put the exact original in place of every reference.",
@@ -153,7 +154,7 @@ def _run_command(args: Sequence[str]) -> int:
 
 
 def _show_usage_error(error: click.ClickException) -> None:
-    """As click does, but with what was typed made harmless."""
+    """As click does, but with control characters of the arguments escaped."""
     shown = io.StringIO()
     error.show(file=shown)
     try:

@@ -17,7 +17,7 @@ from ctxf.folding.restore import kind_of
 
 __all__ = ["FileOptions", "checked_language", "file_options", "for_each_file"]
 
-_FEW = 20  # files that are done before anybody wonders
+_FEW = 20  # fewer files are done too soon to need a progress bar
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -51,9 +51,9 @@ class FileOptions(NamedTuple):
 def for_each_file(
     pairs: Sequence[tuple[str, Path]], work: Callable[[str, Path, Say], Status], *, label: str, quiet: bool
 ) -> Status:
-    """Do `work` on one file after the other, whatever becomes of the others; the weightiest status.
+    """Do `work` on one file after the other, even if one fails; the most severe status.
 
-    On a terminal a bar shows how far it is, and what there is to say comes behind it.
+    On a terminal a bar shows the progress, and messages are printed after it.
     """
     statuses, messages = [Status.DONE], list[str]()
     try:
@@ -69,7 +69,7 @@ def for_each_file(
 
 
 def checked_language(_ctx: click.Context, _option: click.Parameter, value: str) -> str:
-    """The value of `--language`; a name that means nothing is a usage error."""
+    """The value of `--language`; an unknown name is a usage error."""
     if value != AUTO:
         try:
             kind_of(value)

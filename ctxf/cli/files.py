@@ -1,4 +1,4 @@
-"""The files that a command line names: where their results go, and that a signal leaves no half ones."""
+"""The files that a command line names: where their results go, and how a signal removes unfinished ones."""
 
 import contextlib
 import os

@@ -52,7 +52,7 @@ def say_exchange(exchange: "Exchange") -> None:
 
 
 def summary(stats: "Stats") -> str:
-    """What it came to, in one line."""
+    """The totals in one line."""
     failed = {note: n for note, n in stats.notes.items() if note.endswith(("Error", "stuck", "long"))}
     parts = [
         count(stats.requests, "request"),

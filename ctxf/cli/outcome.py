@@ -12,7 +12,7 @@ __all__ = ["exit_status"]
 
 
 def exit_status(work: Callable[[], int]) -> int:
-    """Do it; the exit status. Nothing but SystemExit and a crash of Python itself gets out."""
+    """Run `work` and return the exit status. Nothing but SystemExit and a crash of Python itself gets out."""
     if sys.stdin is None or sys.stdout is None or sys.stderr is None:
         _fill_descriptors()
     try:
@@ -35,9 +35,9 @@ def exit_status(work: Callable[[], int]) -> int:
 
 
 def _fill_descriptors() -> None:
-    """Let no file be opened in the place of a closed standard descriptor, and get what is meant for that.
+    """Open the null device on closed standard descriptors, so that no other file gets their numbers.
 
-    To read from stdin or to write to stdout stays the error that it is.
+    Reading from a closed stdin and writing to a closed stdout still fail, since the mode is the opposite one.
     """
     for descriptor, stream, mode in (
         (0, sys.stdin, os.O_WRONLY),
@@ -45,7 +45,7 @@ def _fill_descriptors() -> None:
         (2, sys.stderr, os.O_WRONLY),
     ):
         if stream is None and (nowhere := os.open(os.devnull, mode)) != descriptor:
-            os.close(nowhere)  # something stands there already
+            os.close(nowhere)  # this descriptor was open after all
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - for as long as Python runs
 

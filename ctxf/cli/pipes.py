@@ -15,7 +15,7 @@ _STDIN: Final = 0
 _STDOUT: Final = 1
 _PIECE_BYTES: Final = 1 << 16
 
-# fcntl(2): lets a writer run ahead by as much as we read at once, instead of 64 KiB.
+# fcntl(2): makes the pipe's buffer as large as one read, instead of 64 KiB.
 _F_SETPIPE_SZ: Final = 1031
 
 
@@ -105,7 +105,7 @@ class Output:
             self.flush()
 
     def flush(self) -> None:
-        """Hand on all pieces."""
+        """Write all pieces."""
         pieces, self._pieces, self._size = self._pieces, [], 0
         if pieces:
             _write_all(b"".join(pieces))
@@ -124,7 +124,7 @@ def _write_all(data: bytes | memoryview) -> None:
     while view:
         try:
             view = view[os.write(_STDOUT, view) :]
-        except BlockingIOError:  # somebody set the pipe to non-blocking; it is shared with them
+        except BlockingIOError:  # another process that shares the pipe has set it to non-blocking
             select.select([], [_STDOUT], [])
         except BrokenPipeError as error:
             raise ReaderGone from error

@@ -17,7 +17,7 @@ _STDERR = 2
 class Progress:
     """Call it with what is done and how much there is; the bar appears with the first call.
 
-    Where `is_shown`, what is said meanwhile had better wait: it would break the bar.
+    If `is_shown`, messages should be printed afterwards: they would break the bar.
     """
 
     def __init__(self, label: str, *, quiet: bool) -> None:

@@ -37,7 +37,7 @@ class FoldReport:
         self.status = Status.DONE
 
     def add(self, result: "FoldResult[bytes]") -> None:
-        """Take the next result."""
+        """Add the next result."""
         self.bytes_out += len(result.text)
         self._failure = self._failure or result.failure
         self._folds += len(result.folds)

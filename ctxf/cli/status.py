@@ -60,7 +60,7 @@ _STATUSES: Final[tuple[tuple[type[BaseException], Status], ...]] = (
     (OSError, Status.INPUT_OUTPUT),
 )
 
-# What one status says when several things went wrong.
+# The statuses by severity, for when several things went wrong.
 _BY_WEIGHT: Final = (
     Status.CONFIG,
     Status.DAMAGED,
@@ -77,5 +77,5 @@ def status_of(error: BaseException) -> Status:
 
 
 def worst(*statuses: Status) -> Status:
-    """The weightiest of some statuses."""
+    """The most severe of some statuses."""
     return min(statuses, key=_BY_WEIGHT.index, default=Status.DONE)

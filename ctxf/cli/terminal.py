@@ -1,4 +1,4 @@
-"""What a person reads: messages on stderr, sizes, and text made harmless for a terminal."""
+"""Text for people: messages on stderr, sizes, and escapes for what a terminal would interpret."""
 
 import contextlib
 import errno
@@ -15,19 +15,19 @@ _UNITS = ("B", "kB", "MB", "GB", "TB")
 
 
 Say = Callable[[str], None]
-"""What takes a message for a person."""
+"""A function that prints a message."""
 
 
 def say(message: str) -> None:
     """One line on stderr; characters that its encoding lacks are escaped."""
     try:
         print(f"ctxf: {message}", file=sys.stderr)
-    except OSError:  # nobody can be told that nobody can be told
+    except OSError:  # stderr is closed, so this failure cannot be reported either
         give_up(2)
 
 
 def give_up(descriptor: int) -> None:
-    """Nobody takes what goes to this standard descriptor: let Python not fail over it at its end."""
+    """Redirect a standard descriptor to the null device, so that Python does not fail to flush it at exit."""
     with contextlib.suppress(OSError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, descriptor)
@@ -73,5 +73,5 @@ def count(number: int, noun: str) -> str:
 
 
 def shown_scope(name: str) -> str:
-    """A scope's name in a listing of many. That of a conversation is a key to it: a fingerprint must do."""
+    """A scope's name in a listing; only a fingerprint of a conversation's, since its name gives access."""
     return f"conversation {scope_fingerprint(name)}" if is_conversation_scope(name) else name

@@ -84,7 +84,8 @@ class _IgnoreFiles:
                 lines = file.read().decode("utf-8", "surrogateescape").split("\n")
         except OSError:
             return
-        from pathspec import GitIgnoreSpec  # noqa: PLC0415 - for who has such a file
+        # Imported here because only --recursive needs it: `ctxf restore` would take 88 ms, not 76 ms.
+        from pathspec import GitIgnoreSpec  # noqa: PLC0415
 
         spec = GitIgnoreSpec.from_lines(line.removesuffix("\r") for line in lines)
         self._specs.append((folder, spec))

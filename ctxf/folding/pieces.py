@@ -3,7 +3,7 @@
 Whether a marker is live depends on every fence and comment before it, but where no marker comes the
 fences do not matter. Input that can be read again (a file) is therefore only searched for the marker
 keyword; what was passed over is read again and scanned when the keyword turns up. That is 10 times
-faster on Markdown. A pipe cannot be read again and is scanned as it flows by.
+faster on Markdown. A pipe cannot be read again and is scanned as it arrives.
 """
 
 from collections.abc import Callable

@@ -122,7 +122,7 @@ class Restoration:
                     reference.end - reference.start
                 )
             except CtxfError:
-                continue  # it will stay, and be reported when its turn comes
+                continue  # it stays, and is reported when it is reached
         return size
 
     def pieces(self) -> Iterator[bytes]:
@@ -146,7 +146,7 @@ class Restoration:
 
     def _read(self, id: str) -> bytes:
         if self._failure is not None:
-            raise self._failure  # once is enough: waiting for a lock takes its time
+            raise self._failure  # do not try again: each attempt may wait for a lock until its time limit
         try:
             body = self._archive.lookup(self._scope, id)
         except ArchiveError as failure:

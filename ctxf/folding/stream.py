@@ -1,4 +1,4 @@
-"""Folds text as it flows by (DESIGN: a pipe must not wait for its end).
+"""Folds text as it arrives: the output of a pipe must not wait for the end of the input.
 
 Text is settled up to the outermost open begin: no byte that is still to come can change what it folds
 to. Settled text without folds goes out at once. Settled folds are gathered into a batch, and a batch is

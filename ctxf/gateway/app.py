@@ -7,7 +7,8 @@ what passes here has to pass as it came.
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable
-from typing import Final, NamedTuple
+from dataclasses import dataclass
+from typing import Final
 
 import httpcore2
 
@@ -108,7 +109,7 @@ class Gateway:
             await self._relay_while_wanted(request, _Inbox(receive), send)
 
     async def _relay_while_wanted(self, request: "_Request", inbox: "_Inbox", send: Send) -> None:
-        """Relay, and stop when the client goes: the provider must not go on thinking for nobody."""
+        """Relay, and stop when the client disconnects, so that the provider does not go on generating."""
         work = asyncio.create_task(self._relay(request, inbox, send))
         gone = asyncio.create_task(inbox.wait_until_gone())
         try:
@@ -190,7 +191,8 @@ class Gateway:
                 await _answer_error(send, route.provider, exchange.status, message)
 
 
-class _Request(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Request:
     """A request for a provider; its headers are the client's without those for the gateway."""
 
     method: str
@@ -199,7 +201,7 @@ class _Request(NamedTuple):
 
 
 class _Inbox:
-    """What comes from the client: its body while it arrives, then the news that it has gone."""
+    """What ASGI receives from the client: the body while it arrives, then the disconnect."""
 
     def __init__(self, receive: Receive) -> None:
         self._receive = receive
@@ -218,7 +220,7 @@ class _Inbox:
                 return
 
     async def wait_until_gone(self) -> None:
-        """Return when the client has left; whoever reads the body learns of it there."""
+        """Return when the client has disconnected; whoever reads the body learns of it there."""
         await self._has_ended.wait()
         while (await self._receive())["type"] != "http.disconnect":
             pass

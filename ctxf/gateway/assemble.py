@@ -1,7 +1,8 @@
 """Puts a gateway together from settings."""
 
 from collections.abc import Callable, Mapping
-from typing import Final, NamedTuple
+from dataclasses import dataclass
+from typing import Final
 
 import ctxf
 from ctxf.archive import Archive
@@ -20,7 +21,8 @@ __all__ = ["DEFAULT_MAX_BODY_BYTES", "Assembled", "assemble"]
 _MILLISECONDS: Final = 1000
 
 
-class Assembled(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Assembled:
     """A gateway, what it counts, and who may use it."""
 
     gateway: Gateway

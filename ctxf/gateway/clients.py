@@ -3,8 +3,9 @@
 import json
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import PurePath
-from typing import Final, NamedTuple
+from typing import Final
 
 from ctxf.gateway.wire import Provider
 
@@ -22,7 +23,8 @@ _PATHS: Final[Mapping[Provider, str]] = {
 }
 
 
-class Launch(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Launch:
     """A command line and its whole environment."""
 
     command: tuple[str, ...]

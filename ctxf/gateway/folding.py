@@ -1,10 +1,11 @@
-"""The edge between the event loop and folding: a thread, a time limit, and the original when in doubt."""
+"""Folds in a thread, outside the event loop, with a time limit; on any failure the original body passes."""
 
 import asyncio
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Final, NamedTuple
+from dataclasses import dataclass
+from typing import Final
 
 from ctxf.gateway.routes import Protocol
 from ctxf.gateway.stats import Block, Exchange
@@ -15,7 +16,8 @@ __all__ = ["Fold", "FoldEdge", "FoldJob", "Outcome"]
 WORKERS: Final = 4
 
 
-class FoldJob(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class FoldJob:
     """A request body to fold, as it came, with the headers that it came with."""
 
     protocol: Protocol
@@ -24,8 +26,9 @@ class FoldJob(NamedTuple):
     target: bytes
 
 
-class Outcome(NamedTuple):
-    """What came of it: the new body, None for the one that came, and a few words for the counters.
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The result: the new body, None for the original one, and a note for the counters.
 
     `session` is what the status page calls the conversation by, `scope` where its blocks are.
     """
@@ -79,7 +82,7 @@ class FoldEdge:
     def _fold_or_pass(self, job: FoldJob) -> Outcome:
         try:
             return self._fold(job)
-        except Exception as error:  # law L5 must not depend on our knowing every way to fail
+        except Exception as error:  # law L5: the body passes also after a failure that nobody foresaw
             return Outcome(None, f"passed: {type(error).__name__}")
 
     def _give_up(self, task: "Future[Outcome]") -> None:
@@ -94,5 +97,5 @@ class FoldEdge:
             self._overdue -= 1
 
     def close(self) -> None:
-        """Begin nothing more."""
+        """Start no further folds."""
         self._threads.shutdown(wait=False, cancel_futures=True)

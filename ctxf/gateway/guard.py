@@ -1,9 +1,10 @@
-"""Who may use the gateway: this machine, or who has the token."""
+"""Decides who may use the gateway: this machine, or whoever has the token."""
 
 import hmac
 import ipaddress
 import secrets
-from typing import Final, NamedTuple
+from dataclasses import dataclass
+from typing import Final
 
 from ctxf.errors import ConfigError
 from ctxf.gateway.wire import Headers, first, without
@@ -16,11 +17,12 @@ SESSION_HEADER: Final = b"x-ctxf-session"
 
 _LOCAL_NAMES: Final = (b"localhost", b"127.0.0.1", b"[::1]")
 _LEAST_TOKEN: Final = 16
-# They hold nothing of anybody; the page sends the token itself, for its figures.
+# They hold no user's data; the page sends the token when it asks for the figures.
 _OPEN: Final = frozenset((b"/-/", b"/-/health", b"/-/page.css", b"/-/page.js"))
 
 
-class Refusal(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Refusal:
     """Why a request is not served."""
 
     status: int

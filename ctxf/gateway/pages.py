@@ -3,8 +3,9 @@
 import asyncio
 import json
 from collections.abc import Callable
+from dataclasses import dataclass
 from importlib.resources import files
-from typing import Final, NamedTuple
+from typing import Final
 
 from ctxf.errors import CtxfError
 from ctxf.gateway.guard import Guard
@@ -36,7 +37,8 @@ _SAFE: Final = (
 )
 
 
-class _Page(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Page:
     status: int
     kind: bytes
     content: bytes

@@ -1,7 +1,8 @@
 """Which requests go where, and which of them carry a conversation."""
 
 import re
-from typing import Final, Literal, NamedTuple
+from dataclasses import dataclass
+from typing import Final, Literal
 
 from ctxf.gateway.wire import Provider
 
@@ -10,7 +11,8 @@ __all__ = ["Protocol", "Route", "find_route"]
 Protocol = Literal["anthropic", "chat", "responses", "gemini"]
 
 
-class Route(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Route:
     """Where a request goes.
 
     `target` is the path, and the query if there is one, to put behind the provider's base URL.

@@ -16,7 +16,7 @@ from ctxf.gateway.app import Gateway
 __all__ = ["in_background", "listen", "serve"]
 
 _LARGEST_HEAD: Final = 256 << 10  # bytes of request line and headers
-_IDLE_SECONDS: Final = 120  # longer than clients keep connections: they, not we, should end one
+_IDLE_SECONDS: Final = 120  # longer than clients keep connections open, so that the client ends them
 _GRACE_SECONDS: Final = 3  # for running answers, when the gateway stops
 _BACKLOG: Final = 2048
 
@@ -26,8 +26,8 @@ def listen(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         listening = socket.create_server((host, port), family=family, backlog=_BACKLOG)
-        # Connections inherit it. asyncio would set it, but does not take them for TCP: the socket does not
-        # say so. Without it every event waits for the acknowledgement of the one before, 40 ms.
+        # Connections inherit TCP_NODELAY. asyncio sets it only on sockets whose protocol number says TCP,
+        # which these do not. Without it each event waits for the acknowledgement of the previous one, 40 ms.
         listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         return listening
     except OSError as error:
@@ -41,7 +41,7 @@ def serve(gateway: Gateway, listening: socket.socket) -> None:
     with _blocked(stops) as unblock:
 
         async def take_signals() -> None:
-            unblock()  # in the middle of its start the server would leave warnings behind
+            unblock()  # a signal in the middle of its start would make the server print warnings
 
         _server(gateway, take_signals).run(sockets=[listening])
 
@@ -56,7 +56,7 @@ def in_background(gateway: Gateway, listening: socket.socket) -> Iterator[int]:
     port: int = listening.getsockname()[1]
     # Taken by another thread, a signal would not wake the main thread from what it waits for.
     with _blocked(signal.valid_signals()):
-        thread.start()  # the socket listens already: who connects before the server is up waits there
+        thread.start()  # the socket listens already: early connections wait in its queue
     try:
         yield port
     finally:

@@ -9,7 +9,8 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator
-from typing import Any, Final, NamedTuple
+from dataclasses import dataclass
+from typing import Any, Final
 
 from ctxf.conversations.clients import CLAUDE_CODE, CODEX
 from ctxf.conversations.scopes import session_scope
@@ -35,7 +36,8 @@ _HOOK_CONTEXT: Final = "<hook_context>"
 _NAMED_SCOPE: Final = re.compile(r" --scope (c-[0-9a-f]{32}) --id ")
 
 
-class Session(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Session:
     """A session as its scope is derived: the client's name and its id for the session."""
 
     client: str

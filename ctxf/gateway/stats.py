@@ -4,7 +4,7 @@ import time
 from collections import Counter, OrderedDict, deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from ctxf.gateway.routes import Route
 
@@ -15,7 +15,8 @@ _BLOCKS: Final = 100
 _MINUTES: Final = 24 * 60
 
 
-class Block(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Block:
     """A block that stood folded in a request: `size` in bytes, `tokens_saved` estimated."""
 
     label: str
@@ -24,7 +25,8 @@ class Block(NamedTuple):
     tokens_saved: int
 
 
-class FoldedBlock(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class FoldedBlock:
     """The first time that a block was folded, for the status page; `number` is its address there."""
 
     number: int
@@ -56,7 +58,7 @@ class Exchange:
 
 @dataclass(slots=True)
 class SessionStats:
-    """What one conversation came to."""
+    """The counters of one conversation."""
 
     client: str
     requests: int = 0
@@ -101,7 +103,7 @@ class Stats:
         return Exchange(route, time.time())
 
     def end(self, exchange: Exchange) -> None:
-        """It is over, one way or the other."""
+        """It has ended, whether it succeeded or not."""
         self.active -= 1
         self.outcomes[exchange.outcome] += 1
         if exchange.status is not None:

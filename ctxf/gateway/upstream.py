@@ -7,7 +7,8 @@ no normalised URLs and no proxies from the environment, and here there are none 
 import ssl
 from collections.abc import AsyncIterable, AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from typing import Final, NamedTuple
+from dataclasses import dataclass
+from typing import Final
 from urllib.parse import urlsplit
 
 import httpcore2
@@ -39,7 +40,8 @@ _IDLE_CONNECTIONS: Final = 64
 _IDLE_SECONDS: Final = 30.0
 
 
-class Base(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Base:
     """A provider's base URL in parts; `path` has no slash at its end."""
 
     scheme: bytes
@@ -60,7 +62,8 @@ class Base(NamedTuple):
         )
 
 
-class Answer(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Answer:
     """A provider's answer; `body` yields the bytes as they arrive and raises UPSTREAM_ERRORS."""
 
     status: int

@@ -5,7 +5,8 @@ An answer is text, and a body is bytes. What is no UTF-8, and NUL, which some cl
 Rejected: base64 in a tool's answer, which no model reads, and U+FFFD, which hides what was there.
 """
 
-from typing import Final, NamedTuple
+from dataclasses import dataclass
+from typing import Final
 
 from ctxf.archive.lines import LineRange, count_lines
 
@@ -17,7 +18,8 @@ PAGE_BYTES: Final = 16_000
 _MOST_FOR_A_BYTE: Final = 4  # `\\xNN`
 
 
-class Page(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Page:
     """A stretch of a body: `text` as shown, of lines `first` to `last` of `total`.
 
     `escaped` counts the bytes that stand as `\\xNN` in it. `next_lines` and `next_byte` are the arguments

@@ -1,8 +1,8 @@
-"""Importing the SDK with its models left unbuilt: for `ctxf mcp` alone, which agents wait for.
+"""Imports the SDK without building its pydantic models, because agents wait for `ctxf mcp` to start.
 
-The SDK defines some 600 pydantic models, and building their validators is a third of its import; a session
-needs a few dozen, which pydantic then builds at their first use. Nothing here is anything but when: where a
-version of the SDK or of pydantic goes another way about it, the server starts slower and that is all.
+The SDK defines some 600 pydantic models. To build their validators takes 90 of the 520 ms until the first
+answer of `ctxf mcp`; a session needs a few dozen of them, which pydantic builds at their first use.
+This changes only when they are built: a version of the SDK or of pydantic that ignores it starts slower.
 """
 
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ _T = TypeVar("_T")
 
 
 class _DeferredAdapter(pydantic.TypeAdapter[_T]):  # type: ignore[misc]
-    """As `ConfigDict(defer_build=True)` makes a TypeAdapter, where nobody can hand it that."""
+    """Defers its build, as a `ConfigDict(defer_build=True)` would, which the SDK does not pass."""
 
     _defer_build = True
 

@@ -1,4 +1,4 @@
-"""`context_grep`: a search that a model cannot hang the server with.
+"""`context_grep`: a search with a time limit, so that no pattern can block the server.
 
 A pattern comes from a model, and Python's `re` may take for ever over one. So the search is `ctxf grep` in a
 process of its own, which is ended when its time is up or enough has been found.
@@ -8,7 +8,8 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from typing import IO, Final, NamedTuple
+from dataclasses import dataclass
+from typing import IO, Final
 
 from ctxf.mcp.answers import PAGE_BYTES, readable
 
@@ -20,7 +21,8 @@ _STDERR_BYTES: Final = 10_000
 _NOTHING: Final = 1
 
 
-class Query(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Query:
     """What to look for, as `ctxf grep` takes it; `skip` lines of its output are passed over."""
 
     archive: str
@@ -33,7 +35,8 @@ class Query(NamedTuple):
     skip: int
 
 
-class Matches(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Matches:
     """Lines as `id:line:text`; `has_more` when there are others behind them, `problem` in words if any."""
 
     lines: list[str]

@@ -98,7 +98,7 @@ def _first_leaf(error: BaseException) -> BaseException:
 
 
 def _add_tools(server: MCPServer[Any], tools: Tools, scope: str) -> None:
-    """Tools without a word of scopes."""
+    """The tools without an argument for the scope."""
 
     def context_read(
         id: _Id, restore: _Restore = True, lines: _Lines = None, from_byte: _FromByte = 0

@@ -1,7 +1,7 @@
 """stdin and stdout while a server serves: lines that the SDK can read, and nothing but whole messages.
 
-Both are taken away from the rest of the process: whatever else writes to descriptor 1 ends up on stderr, and
-whatever else reads descriptor 0 is at its end.
+The rest of the process cannot use them: what it writes to descriptor 1 goes to stderr, and descriptor 0 is
+empty for it.
 """
 
 import contextlib

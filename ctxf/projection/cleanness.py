@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["has_broken_neighbour", "is_clean"]
 
 _NEIGHBOURS: Final = 200  # siblings that are looked at
-# What the parser of C skips where a macro stands that it cannot know: words move nothing.
+# What C's parser skips at an unknown macro: plain words shift neither strings nor comments.
 _WORDS: Final = re.compile(rb"[\w\s:]*+", re.ASCII)
 
 

@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
 
 from ctxf.projection.extent import Rows, last_row
 from ctxf.projection.tables import Table
@@ -31,7 +32,8 @@ _PREPROCESSOR_LITERAL: Final = re.compile(
 _WORD: Final = re.compile(rb"[A-Za-z_$\x80-\xff][\w$\x80-\xff]*+")
 
 
-class Constants(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Constants:
     """The rows of those that stay, and how many do not."""
 
     rows: list[Rows]

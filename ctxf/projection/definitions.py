@@ -1,11 +1,12 @@
 """What a node of a syntax tree defines: a function, a method or a type, its name and what it stands in.
 
-Nothing here recurses or walks a whole tree: it looks at one name and climbs.
+Nothing here recurses or walks a whole tree: from one name it goes up through the nodes around it.
 """
 
 import re
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from ctxf.projection.tables import Table
 
@@ -26,7 +27,8 @@ class Sort(StrEnum):
     TYPE = "type"
 
 
-class Definition(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Definition:
     """A definition; `scopes` are the names that each scope around it goes by, outermost first."""
 
     name: str

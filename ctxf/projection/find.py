@@ -68,7 +68,10 @@ class Finding:
         return cls(**fields)
 
     def to_answer(self) -> bytes:
-        """What `from_answer` reads. By hand: `asdict` copies each row and took a quarter of the search."""
+        """The encoding that `from_answer` reads.
+
+        Not `asdict` of the whole, which copies each row: that took a quarter of the search.
+        """
         fields = {one.name: getattr(self, one.name) for one in dataclass_fields(self)}
         fields["definitions"] = [asdict(one) for one in self.definitions]
         return json.dumps(fields).encode("ascii")

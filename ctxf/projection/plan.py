@@ -5,7 +5,8 @@ Plan, then commit: `plan_stretches` says what to store, `write_projection` puts 
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final, NamedTuple
+from dataclasses import dataclass
+from typing import Final
 
 from ctxf.projection.check import Place
 from ctxf.projection.extent import Rows
@@ -22,7 +23,8 @@ _SAMPLE_ID: Final = "0" * ID_DIGITS
 _INDENT: Final = re.compile(rb"(?:[ \t\f]*\r?\n)*([ \t]*)")
 
 
-class Stretch(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Stretch:
     """Whole lines that are left out: bytes `start` to `end`, from `row` on, shown as `first` to `last`."""
 
     start: int
@@ -127,7 +129,8 @@ def _is_omission(data: bytes, reference: Reference) -> bool:
     return b"@context-fold" in data[reference.start : reference.end]
 
 
-class Written(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Written:
     """A projected source; where its omission lines are comments, and where the definitions are now."""
 
     text: bytes

@@ -10,7 +10,7 @@ to a model: then the lines of the view stay and go, and the parser sees the sour
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Final
 
 from ctxf.projection import check, find
 from ctxf.projection.choose import Why
@@ -27,7 +27,8 @@ from ctxf.protocol.scan_source import MAX_SOURCE_BYTES, is_misread
 __all__ = ["ProjectionPlan", "View", "plan_projection"]
 
 
-class View(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class View:
     """Lines as they are shown, one for each of the source, and the number of the first one."""
 
     text: bytes

@@ -6,8 +6,9 @@ can follow (`def get`, `the method named get`). Names may be qualified, in the s
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final, NamedTuple
+from typing import Final
 
 __all__ = ["Form", "Mention", "read_question"]
 
@@ -21,7 +22,8 @@ class Form(StrEnum):
     NAMED = "named"  # behind or before a word for functions
 
 
-class Mention(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Mention:
     """A name, the names that qualify it (outermost first), its form, and where it stands in the question."""
 
     name: str

@@ -1,7 +1,8 @@
 """The values that the protocol is made of. All offsets and sizes count bytes, all lines count from 1.
 
-They are NamedTuples, here and wherever every start of a command passes: to define a frozen dataclass takes
-1.4 ms, seven times as long, and a command has no more than some 100 ms in all.
+They are NamedTuples, here and in all modules that `ctxf` in a pipe, `ctxf read` and hooks import: to define
+a frozen dataclass takes 0.5 ms, four times as long, and to import `dataclasses` 9 ms. `ctxf` without them
+takes 38 ms for text without markers.
 """
 
 from enum import StrEnum

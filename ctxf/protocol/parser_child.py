@@ -59,7 +59,7 @@ def _send(stream: BinaryIO, payload: bytes) -> None:
 
 
 def _limit_resources() -> None:
-    """No memory without end, no core dumps, no death by the Ctrl-C that was meant for the parent."""
+    """Limit memory, write no core dumps, and ignore the Ctrl-C that is meant for the parent."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if sys.platform == "win32":
         return
@@ -71,6 +71,6 @@ def _limit_resources() -> None:
 
 
 def _start_backstop(seconds: float) -> None:
-    """Die after `seconds` whatever C code is running, should the parent be dead and kill us no more."""
+    """End after `seconds` even within C code, in case the parent is dead and cannot kill this process."""
     if sys.platform != "win32":
         signal.setitimer(signal.ITIMER_REAL, seconds)  # SIGALRM's default action ends the process

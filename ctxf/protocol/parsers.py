@@ -194,12 +194,14 @@ class Parsers:
 
     def _running_child(self) -> "subprocess.Popen[bytes] | None":
         if self._child is not None and self._child_owner != os.getpid():
-            self._child = None  # we are a fork: the child is our parent's
+            self._child = None  # this process was forked: the child belongs to its parent
         if self._child is not None and self._child.poll() is not None:
             self._stop_child()
         if self._child is None and monotonic() >= self._retry_at:
             self._start_child()
-            if self._child is None:  # or every text of a long run would wait for the next one in vain
+            if (
+                self._child is None
+            ):  # else every text of a long run would wait for another child that does not start
                 self._retry_at = monotonic() + _RETRY_SECONDS
         return self._child
 

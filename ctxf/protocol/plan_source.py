@@ -4,10 +4,10 @@
     ids = archive.put(...)                    # the bodies of plan.folds, inner ones included
     write_folds(data, zip(plan.folds, ids), plan.rules)
 
-Folding a block takes text away from the parser, and that can heal the parse of the next block or upset
-it. So the folded text is planned again until nothing changes (law L2). Ids have no influence on a parse,
-as they stand in comments; samples will do, and nothing need be stored for this. A block whose reference
-would be no comment in the folded text (half a function gone, and the parser all at sea) stays.
+Folding a block removes text, and that can repair or break the parse of the text after it. So the folded text
+is planned again until nothing changes (law L2). Ids have no influence on a parse, as they stand in comments;
+sample ids are used for it, and nothing need be stored. A block whose reference
+would be no comment in the folded text (with half a function gone, the parser may misread the rest) stays.
 """
 
 from bisect import bisect_right

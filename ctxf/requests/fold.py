@@ -109,7 +109,9 @@ class _Job(NamedTuple):
         """The source reads to project, where that is wanted."""
         if not self.policy.project_reads:
             return []
-        from ctxf.protocol.parsers import Parsers  # noqa: PLC0415 - for who projects
+        # Imported here because the setting is off by default: with the parsers and the projection imported
+        # `ctxf request fold` takes 135 ms, not 88 ms.
+        from ctxf.protocol.parsers import Parsers  # noqa: PLC0415
         from ctxf.requests.reads import plan_reads  # noqa: PLC0415
 
         if parser is None:

@@ -99,7 +99,7 @@ class Memo:
     def facts_of(self, data: bytes) -> TextFacts:
         """What is found in a text."""
         if KEYWORD not in data and REFERENCE_HEAD not in data:
-            return TextFacts(b"")  # as good as its own, and not worth a place
+            return TextFacts(b"")  # recomputing it is as fast as a look-up, so it is not kept
         key = blake3(data).digest()
         with self._lock:
             facts = self._texts.get(key)

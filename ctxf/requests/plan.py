@@ -1,6 +1,6 @@
 """Decides what folds in a request (PROTOCOL.md §13.4). Pure: it says what to store and changes nothing.
 
-Rule 1: whatever is decided about a block depends on nothing behind the reply that closed it. So the
+Rule 1: a decision about a block depends on nothing after the reply that closed it. So the
 set of folds only grows with the conversation: markers are paired reply by reply, and what one reply has
 closed no later one makes void.
 Rule 2: a block folds alone or not at all once one inside it was due earlier: that one has its reference.

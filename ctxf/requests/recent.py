@@ -1,4 +1,4 @@
-"""A few things that were made lately, so that they need not be made again."""
+"""A small cache: the values used most recently."""
 
 from collections import OrderedDict
 from collections.abc import Callable

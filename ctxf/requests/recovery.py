@@ -1,4 +1,4 @@
-"""No way back, no folding: whether the model that gets this request can read a body back."""
+"""Whether the model that gets a request can read a body back; otherwise nothing folds in it."""
 
 from ctxf.conversations.guidance import Recovery, recovery_phrases
 from ctxf.requests.model import JsonObject

@@ -1,12 +1,14 @@
-"""SQLite connections and what is asked of one: no state of ours."""
+"""Functions over SQLite connections; nothing here keeps state."""
 
 import contextlib
+import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import quote
 
 from ctxf.storage.faults import BUSY_SECONDS, error_name
 from ctxf.storage.schema import FileKind
@@ -39,7 +41,7 @@ class _PatientConnection(sqlite3.Connection):
         try:
             return super().execute(sql, parameters)
         except sqlite3.OperationalError as error:
-            # What a transaction holds others may be waiting for: there waiting on helps nobody.
+            # Within a transaction this process holds a lock that others may wait for: it must not wait.
             if not _is_busy(error) or self.in_transaction:
                 raise
         return self._insist(partial(super().execute, sql, parameters))
@@ -65,9 +67,9 @@ def connect_sqlite(path: Path, parameters: str, patience: float | None = None) -
     connection = sqlite3.connect(
         f"file:{_quoted(str(path))}?{parameters}",
         uri=True,
-        timeout=_SLICE_SECONDS,  # set before anything else: D01 of the bug log
+        timeout=_SLICE_SECONDS,  # set first, so that the first statement already waits
         isolation_level=None,
-        check_same_thread=False,  # the lock sees to it
+        check_same_thread=False,  # our own lock keeps threads apart
         factory=_PatientConnection,
     )
     connection.patience = patience
@@ -84,8 +86,8 @@ Connect = Callable[[Path, str], sqlite3.Connection]
 
 
 def _quoted(path: str) -> str:
-    """A path in an SQLite URI (https://sqlite.org/uri.html §3.1). urllib.parse would double our start-up."""
-    return path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+    """A path in an SQLite URI (https://sqlite.org/uri.html §3.1)."""
+    return quote(os.fsencode(path))
 
 
 def _is_busy(error: sqlite3.Error) -> bool:

@@ -64,7 +64,7 @@ class Database:
         close_at_forks(self)
 
     def row(self, query: str, parameters: tuple[object, ...]) -> tuple[Any, ...] | None:
-        """The first row of a SELECT; raises as `reading` does. For the call that everything waits for."""
+        """The first row of a SELECT; raises as `reading` does. For reads, whose speed matters most."""
         handle = self._handle()
         with handle.lock:
             try:
@@ -87,7 +87,7 @@ class Database:
         """A connection in one immediate transaction: durable when the block ends, undone when it raises."""
         with self._locked() as handle:
             if handle.is_immutable:
-                self._disconnect(handle)  # perhaps the disk takes writes again
+                self._disconnect(handle)  # the disk may be writable again
             connection = self._connect(handle, create=create)
             if handle.why_read_only:
                 raise self._kind.read_only(str(self.path), handle.why_read_only)

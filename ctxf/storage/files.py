@@ -36,7 +36,7 @@ def data_directory(environ: Mapping[str, str]) -> Path:
     if os.path.isabs(data_home):  # the XDG specification: a relative path is to be ignored
         return Path(data_home) / "ctxf"
     if sys.platform in ("darwin", "win32"):
-        from platformdirs import user_data_path  # noqa: PLC0415 - not needed where XDG holds
+        from platformdirs import user_data_path  # noqa: PLC0415 - installed on these platforms only
 
         return user_data_path("ctxf", appauthor=False)
     try:
@@ -91,7 +91,7 @@ def new_file(path: Path, aside: Path | None = None) -> Iterator[Path]:
         try:
             _make_private(temporary)
         except OSError as error:
-            error.filename = str(path)  # nobody has heard of the temporary name
+            error.filename = str(path)  # nobody else knows the temporary name
             raise
         yield temporary
         with open(temporary, "rb") as file:

@@ -1,4 +1,4 @@
-"""Nothing is open at a fork.
+"""Closes SQLite connections before a fork.
 
 SQLite keeps for each file, process-wide, which locks it holds; a child inherits that list, but not the
 locks. A connection that it opens then locks nothing, and the last process that does lock removes the
@@ -16,13 +16,13 @@ __all__ = ["close_at_forks"]
 
 
 class Forked(Protocol):
-    """What has to let go."""
+    """An object that has to close its connection before a fork."""
 
     def let_go_for_fork(self) -> None:
         """Close what is open, and keep others from opening it until `go_on_after_fork`."""
 
     def go_on_after_fork(self) -> None:
-        """In the parent: go on."""
+        """In the parent: allow connections again."""
 
 
 # The one place with state of the whole process, because a fork is of the whole process.
@@ -32,7 +32,7 @@ _lock: Final = threading.Lock()
 
 
 def close_at_forks(one: Forked) -> None:
-    """Let `one` be told of every fork as long as it lives."""
+    """Call the methods of `one` at every fork, as long as the object exists."""
     with _lock:
         _open.add(one)
 

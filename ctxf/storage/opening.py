@@ -93,7 +93,7 @@ def _make_ready(connection: sqlite3.Connection, path: Path, kind: FileKind) -> s
 
 def _refuse_foreign_file(path: Path, kind: FileKind, connect: Connect) -> None:
     with contextlib.closing(connect(path, "immutable=1")) as connection:
-        # A checkpoint that somebody is at, or that a full disk stopped, leaves a header ahead of the
+        # A checkpoint in progress, or one that a full disk stopped, leaves a header ahead of the
         # file's length, which SQLite takes for damage where it cannot see the log; but not with this.
         connection.execute("PRAGMA writable_schema = ON")
         try:

@@ -1,9 +1,9 @@
 """Puts originals in place of references in a text that is about to become a file, or a part of one.
 
-By its lines alone: a line that holds a reference and nothing else, bare or in a comment, stands for the
-lines of its body, whether it is the middle of a reference block, an omission line or was written alone. A
-reference within other text is left for the model to resolve, since a body is whole lines. A body without
-a line end at its end stands only where nothing follows: it would take the next line into its last one.
+The text is read line by line. A line that holds a reference and nothing else, bare or in a comment, is
+replaced by the lines of its body, whether it is part of a reference block, an omission line or alone. A
+reference within other text is left for the model to resolve, since a body is whole lines. A body that does
+not end with a line end is put in only where nothing follows: the next line would be joined to its last one.
 """
 
 import re
@@ -28,7 +28,7 @@ __all__ = [
 HEAD: Final = "[[cf:v2:"
 
 _REFERENCE = re.compile(r"\[\[cf:v2:([0-9a-f]{12,64})\]\]")
-# A comment form's opener or nothing, perhaps an omission's words, the reference, perhaps a closer.
+# Optional comment opener, optional keyword and label of an omission line, reference, optional closer.
 _LINE = re.compile(
     r"[ \t]*+(?:(?:#++|//|--|;++|%++|/\*|<!--|\(\*|\{-|\{/\*)[ \t]*+"
     r"(?:@context-fold[ \t]++omit[ \t]++[^ \t\[]++[ \t]++)?)?"
@@ -165,7 +165,7 @@ class _Expander:
         id, line_end = match[1], match[2]
         if id in self._held:
             return line
-        keeps_line_end = not line_end and behind == "rest"  # the file's own stands behind
+        keeps_line_end = not line_end and behind == "rest"  # a line of the file itself follows
         try:
             body = self._body(id)
             if behind != "nothing" and not keeps_line_end and body and not body.endswith("\n"):

@@ -1,10 +1,10 @@
-"""The write guard: no reference of ours gets into a file as long as its original can be had.
+"""The write guard: keeps references out of the files that an agent writes.
 
-It reads the input of a tool before the tool runs. Where every reference on a line of its own resolves in
-the session's scope, the tool gets the originals instead. Where one does not, the model is told, and nothing
-is written: a file with a hash in place of a text is damage that shows late. A reference that the file on
-disk holds already, whether it is edited or written anew as a whole, is no news and is left alone: somebody
-folded that file on purpose, perhaps in a scope that this session cannot read.
+It reads the input of a tool before the tool runs. If every reference on a line of its own resolves in the
+session's scope, the tool gets the originals instead. If one does not, the call is denied and the model is
+told why: a file that holds a hash in place of its text is damaged, and it may take long until somebody
+notices. A reference that the file on disk already holds is left alone, whether the file is edited or
+rewritten: somebody folded that file on purpose, perhaps in a scope that this session cannot read.
 """
 
 import os
@@ -52,7 +52,7 @@ class _Denied(Exception):
 
 
 class _Field(NamedTuple):
-    """What one expansion found, and the words for it."""
+    """The result of checking one text: the text to write, the ids expanded in it, the ids left in it."""
 
     text: str
     expanded: tuple[str, ...] = ()
@@ -75,7 +75,7 @@ class _Guard(NamedTuple):
         held: Collection[str] = (),
         known: Collection[str] = (),
     ) -> _Field:
-        """A text that a file gets. It has the ids `held` already, and `known` if the model is right."""
+        """Check text for a file that holds the ids `held` already; ids in `known` may stay unresolved."""
         is_markdown = path.lower().endswith(_MARKDOWN)
         found = expand_text(text, self.lookup, is_markdown=is_markdown, behind=behind, held=held)
         return self._checked(found, known)
@@ -101,7 +101,7 @@ class _Guard(NamedTuple):
                 else expand_text(text, self.lookup, behind="line")
             )
             for id, error in found.missing:
-                # A shell's text may be anything: an id that nobody ever gave out is quoted there.
+                # A command may hold any text: an id that was never assigned is taken for a mere example.
                 if not isinstance(error, BodyNotFound):
                     raise _Denied(self._explain(id, error))
                 left.append(id)
@@ -193,7 +193,7 @@ def _replace(guard: _Guard, edit: dict[str, Any], path: str) -> Iterator[_Field]
     edit["new_string"] = found.text
     yield found
     if content is not None and HEAD in old and old.replace("\r\n", "\n") not in content:
-        # The model has seen the folded text of a file that never was folded.
+        # The model quotes folded text, but the file holds the original.
         original = expand_text(old, guard.lookup, behind="rest", held=held)
         edit["old_string"] = original.text
         yield _Field(original.text, original.expanded)
@@ -230,7 +230,7 @@ GUARDED_TOOLS: Final = {client: tuple(tools) for client, tools in _TOOLS.items()
 def check_tool(
     client: str, tool: str, tool_input: Mapping[str, Any], lookup: Lookup, read: Lookup, *, command: str
 ) -> Verdict:
-    """What is to become of a tool's input.
+    """Decide what a tool gets as its input, or that it must not run.
 
     `lookup` gives the body of an id or raises CtxfError; `read` is the same, and its error names near misses.
     `command` is what reads one in a shell. An input of another shape than the tool has is left alone.

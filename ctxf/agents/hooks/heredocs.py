@@ -1,8 +1,8 @@
 """Finds the here-documents of a shell command, as far as that is certain.
 
-A tiny reading of the shell's grammar: quotes, escapes, comments, `<<` and `<<-`. Where anything else
-decides what a `<<` means (a substitution, arithmetic, an unclosed quote), it gives up, and nothing of the
-command is touched. The full grammar was rejected: a hook has 100 ms, and its parser may take longer.
+It knows a small part of the shell's grammar: quotes, escapes, comments, `<<` and `<<-`. Where the meaning of
+a `<<` depends on anything else (a substitution, arithmetic, an unclosed quote), it gives up, and the command
+stays as it is. The full grammar was rejected: a hook has 100 ms, and its parser may take longer.
 """
 
 import re
@@ -22,7 +22,7 @@ _PLAIN = re.compile(r"[^\\'\"`$#<\n]+")
 class Heredoc(NamedTuple):
     """The text between the command line and the line of the delimiter is `command[start:end]`.
 
-    `is_literal`: the delimiter is quoted, so the shell reads nothing into the text. `strips_tabs`: `<<-`.
+    `is_literal`: the delimiter is quoted, so the shell expands nothing in the text. `strips_tabs`: `<<-`.
     """
 
     start: int

@@ -1,7 +1,7 @@
 """`ctxf hook CLIENT`: one JSON object on stdin, one or none on stdout, and always exit status 0.
 
-To a client another status may mean "block", and words on stdout are shown to the model. So whatever goes
-wrong is one line on stderr, and the client goes on as if there were no hook.
+For a client another status may mean "block", and text on stdout is shown to the model. So any failure is
+reported in one line on stderr, and the client goes on as if there were no hook.
 """
 
 import contextlib
@@ -43,7 +43,7 @@ def run_hook(client: str, options: HookOptions) -> int:
         answer = _answer(client, json.loads(_stdin()), options)
     except OSError as error:
         _complain(f"{error.filename or 'stdin'}: {error.strerror}")
-    except BaseException as error:  # a hook must never stand in its client's way
+    except BaseException as error:  # a failing hook must never stop its client
         _complain(f"{type(error).__name__}: {error}" if str(error) else type(error).__name__)
     try:
         if answer is not None:
@@ -90,5 +90,5 @@ def _stdin() -> bytes:
 
 
 def _complain(message: str) -> None:
-    with contextlib.suppress(BaseException):  # nobody is there to be told
+    with contextlib.suppress(BaseException):  # stderr is closed: the message is dropped
         os.write(2, f"ctxf hook: {message}\n".encode("ascii", "backslashreplace"))

@@ -37,7 +37,7 @@ READ_TOOLS: Final = {
 
 
 def context_answer(event: str, context: str) -> dict[str, Any]:
-    """The answer that gives the model something to know."""
+    """The answer that adds text to the model's context."""
     return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": context}}
 
 

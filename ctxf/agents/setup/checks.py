@@ -1,4 +1,4 @@
-"""Is what a client would start really there, and does it answer?"""
+"""Checks before a set-up: is the program that a client would start there, and does it answer?"""
 
 import json
 import os
@@ -7,8 +7,9 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from ctxf.agents.setup.clients import Client, Program
 from ctxf.agents.setup.journal import SetupError
@@ -16,7 +17,7 @@ from ctxf.agents.setup.journal import SetupError
 __all__ = ["FoundProgram", "check_program", "find_program"]
 
 _SECONDS: Final = 30.0
-# Environments of `uvx`, `uv run --with` and `pipx run`: they go away by themselves.
+# Environments of `uvx`, `uv run --with` and `pipx run`: temporary, removed without notice.
 _PASSING: Final = ("/uv/archive-v0/", "/uv/environments-v2/", "/uv/builds-v0/", "/pipx/.cache/")
 _HANDSHAKE: Final = (
     {
@@ -34,7 +35,8 @@ _HANDSHAKE: Final = (
 )
 
 
-class FoundProgram(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class FoundProgram:
     """The absolute path of a `ctxf`; `objection` says why no client may be given it, if so."""
 
     path: str
@@ -44,7 +46,7 @@ class FoundProgram(NamedTuple):
 def find_program(named: str | None) -> FoundProgram:
     """The `ctxf` that clients are to start. Raises SetupError where there is none.
 
-    One that is named is taken as it is. Otherwise it is this very installation, if that is here to stay.
+    One that is named is taken as it is. Otherwise it is this very installation, unless that is temporary.
     """
     if named is not None:
         path = shutil.which(os.path.expanduser(named))
@@ -102,7 +104,7 @@ def _run(command: Sequence[str], text: str, ends: bytes = b"") -> bytes:
                 process.stdin.write(text.encode())
                 process.stdin.flush()
                 answer = b""
-                if ends:  # the server lives as long as its stdin: its answers are waited for
+                if ends:  # the server ends when stdin is closed, so wait for its answers before that
                     for line in process.stdout:
                         answer += line
                         if ends in line:

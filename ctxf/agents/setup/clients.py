@@ -2,8 +2,9 @@
 
 import shlex
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from ctxf.agents.hooks.guard import GUARDED_TOOLS
 from ctxf.agents.hooks.shapes import READ_TOOLS
@@ -21,7 +22,8 @@ _HOOK_SECONDS: Final = 10
 _EMPTY_JSON: Final = "{}\n"
 
 
-class Program(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Program:
     """How clients call ctxf: `path` with `options` behind the subcommand's name."""
 
     path: str
@@ -34,7 +36,8 @@ class Program(NamedTuple):
         return shlex.join([self.path, *self.args(*words)])
 
 
-class Client(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Client:
     """A client: the word on the command line, its name, its executable, its name in hooks and scopes."""
 
     word: str
@@ -72,7 +75,8 @@ CLIENT_NAMES: Final = {
 }
 
 
-class Edit(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Edit:
     """What is ours in one file: `add` puts it into the file's text, `remove` takes it out again.
 
     `what` says it in words; `missing` is the text of a file that is not there; `is_there` tells whether
@@ -94,7 +98,7 @@ def client_edits(
 ) -> list[Edit]:
     """The edits that set up a client, for the user or for one project."""
     edits = _BUILDERS[client.name](program, environ, home, project)
-    return [edit._replace(is_private=project is None) for edit in edits]
+    return [replace(edit, is_private=project is None) for edit in edits]
 
 
 def _claude(program: Program, environ: Mapping[str, str], home: Path, project: Path | None) -> list[Edit]:

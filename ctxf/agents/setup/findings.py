@@ -1,11 +1,11 @@
-"""What `ctxf doctor CLIENT` finds: is the client there, and is ctxf entered into it and working?"""
+"""What `ctxf doctor CLIENT` reports: is the client installed, and is ctxf set up in it and working?"""
 
 import os
 import shutil
 import stat
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 from ctxf.agents.setup.checks import check_program
 from ctxf.agents.setup.clients import CLIENT_NAMES, client_edits
@@ -17,7 +17,8 @@ from ctxf.errors import CtxfError
 __all__ = ["ClientFinding", "client_findings"]
 
 
-class ClientFinding(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class ClientFinding:
     """One thing looked at; `next_step` is empty where all is well."""
 
     name: str

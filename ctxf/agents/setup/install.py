@@ -1,4 +1,5 @@
-"""Plan, apply, undo. A plan knows every byte before one is written; what fails half-way is taken back.
+"""Plan, apply and undo a set-up. A plan holds the complete new content of every file before any is written; a
+failure while it is applied restores all files.
 
 Each file is written in one step, through symbolic links, with its mode. What it held before is in the journal
 first. Where nobody else has changed a file since, undoing puts these very bytes back, and a file or directory
@@ -8,8 +9,8 @@ that was not there goes away. Where somebody has, only what is ours is taken out
 import contextlib
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
 
 from ctxf.agents.setup.clients import Edit, Program
 from ctxf.agents.setup.journal import Change, Journal, SetupError, aside_of, fingerprint, sweep
@@ -21,7 +22,8 @@ _BOM = "\N{BYTE ORDER MARK}"
 _PUBLIC = 0o644
 
 
-class Planned(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Planned:
     """A file and what becomes of it: `current` to `wanted`, None where there is no file.
 
     `clean` is the file without anything of ours. `made` are directories that a set-up has made, or will make.
@@ -45,7 +47,7 @@ def plan_install(edits: Sequence[Edit], journal: Journal | None) -> list[Planned
         text = one.edit.missing if one.clean is None else _text(one.edit, one.clean)
         wanted = _edited(one.edit, one.edit.add, text or one.edit.missing)
         made = one.made or tuple(str(folder) for folder in _missing_folders(one.edit.path))
-        plan.append(one._replace(wanted=wanted, made=made))
+        plan.append(replace(one, wanted=wanted, made=made))
     return plan
 
 
@@ -152,13 +154,13 @@ def _write(edit: Edit, data: bytes | None) -> None:
 
 
 def _sweep(path: Path) -> None:
-    # A directory that is not there, or none of ours: the writing itself says so, should there be any.
+    # A directory that is missing or cannot be used: if a file has to be written there, that write reports it.
     with contextlib.suppress(OSError):
         sweep(path)
 
 
 def _put_back(one: Planned) -> bool:
-    """Make a file what it was; whether it is. Of what somebody else has written since, only ours goes."""
+    """Restore a file, and tell whether that succeeded. If it was changed since, only our part is removed."""
     try:
         now = _read(one.edit.path)
         if now == one.wanted:

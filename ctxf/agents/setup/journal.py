@@ -10,8 +10,9 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from ctxf.agents.setup.clients import Client, Program
 from ctxf.errors import CtxfError
@@ -26,7 +27,8 @@ class SetupError(CtxfError):
     """A client could not be set up; the message says what, where and what next."""
 
 
-class Change(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Change:
     """A file before and after; `before` None: it was not there.
 
     `after` is the SHA-256 of what was written. `made` are directories that were not there, outermost first.
@@ -38,7 +40,8 @@ class Change(NamedTuple):
     made: tuple[str, ...] = ()
 
 
-class Journal(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Journal:
     """A set-up: the program that was entered, and all changes."""
 
     program: Program
@@ -75,7 +78,7 @@ class Journal(NamedTuple):
 
     @staticmethod
     def remove(path: Path) -> None:
-        """Remove the journal, what a kill left of one, and its directory if nothing else is there."""
+        """Remove the journal, a killed process's temporary file, and the directory if it is empty."""
         sweep(path)
         for left in (path, path.with_name(f"{path.name}.new")):
             left.unlink(missing_ok=True)
@@ -110,18 +113,18 @@ def _change(value: Mapping[str, Any]) -> Change:
 
 
 def aside_of(path: Path) -> Path:
-    """Where the next content of a file stands before it is there: a name that is found again after a kill."""
+    """The temporary file for the next content of a file; a fixed name, so that it is found after a crash."""
     target = Path(os.path.realpath(path))
     return target.with_name(f".ctxf-setup-{hashlib.sha256(os.fsencode(target.name)).hexdigest()[:16]}")
 
 
 def sweep(path: Path) -> None:
-    """Remove what a kill left beside a file. Raises OSError."""
+    """Remove the temporary file that a killed process left beside a file. Raises OSError."""
     aside_of(path).unlink(missing_ok=True)
 
 
 def fingerprint(data: bytes) -> str:
-    """What a file's content is recognised by."""
+    """The hash by which a file's content is recognised."""
     return hashlib.sha256(data).hexdigest()
 
 

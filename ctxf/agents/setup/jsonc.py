@@ -7,7 +7,8 @@ that reads and writes the whole document was rejected: it would reformat what is
 import json
 import re
 from collections.abc import Callable, Sequence
-from typing import Any, Final, NamedTuple
+from dataclasses import dataclass
+from typing import Any, Final
 
 __all__ = ["JsoncError", "append_item", "get_value", "remove_items", "remove_member", "set_member"]
 
@@ -21,7 +22,8 @@ class JsoncError(ValueError):
     """The text is no JSON, or something else stands where an edit has to go."""
 
 
-class _Member(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Member:
     """A member of an object (`key`) or an item of an array; `start` is where its key or itself begins."""
 
     start: int
@@ -29,7 +31,8 @@ class _Member(NamedTuple):
     value: "_Node"
 
 
-class _Node(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Node:
     """A value at `start:end`; `kind` is its first character."""
 
     kind: str

@@ -1,4 +1,4 @@
-"""One set-up at a time: two that plan on the same files would undo each other's work."""
+"""Allows one set-up at a time: two at once would overwrite each other's changes."""
 
 import contextlib
 import os
@@ -19,8 +19,8 @@ _PATIENCE_SECONDS: Final = 120.0
 def alone(home: Path) -> Iterator[None]:
     """Within this no other set-up of this home runs; waits for one that does. Raises SetupError.
 
-    The lock is on the home directory itself, so that nothing is left behind. Where a file system has none (or
-    Windows), what protects is that each file is looked at once more before it is written.
+    The lock is on the home directory itself, so that no lock file is left behind. Where there are no locks
+    (some file systems, Windows), each file is only compared again just before it is written.
     """
     if sys.platform == "win32":
         yield
@@ -30,7 +30,7 @@ def alone(home: Path) -> Iterator[None]:
     try:
         directory = os.open(home, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
-        yield  # what is missing there is said by who needs it
+        yield  # the set-up itself reports what is missing
         return
     try:
         deadline = time.monotonic() + _PATIENCE_SECONDS

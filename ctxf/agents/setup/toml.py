@@ -27,7 +27,7 @@ def set_table(text: str, path: tuple[str, str], value: Mapping[str, Any]) -> str
     outer[path[1]] = dict(value)
 
     def edit(document: Any) -> None:
-        import tomlkit  # noqa: PLC0415 - only Codex is configured in TOML
+        import tomlkit  # noqa: PLC0415 - of the extra `mcp`
 
         if path[0] not in document:
             document.append(path[0], tomlkit.table(is_super_table=True))
@@ -76,7 +76,7 @@ def _means(text: str, expected: dict[str, Any]) -> bool:
 
 def _edited(text: str, edit: Callable[[Any], None], expected: dict[str, Any]) -> str:
     """`text` after an edit, checked by another parser to say what is expected and nothing else."""
-    import tomlkit  # noqa: PLC0415
+    import tomlkit  # noqa: PLC0415 - of the extra `mcp`
 
     try:
         document = tomlkit.parse(text)

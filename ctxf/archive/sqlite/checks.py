@@ -83,8 +83,8 @@ class Checker:
             with self._database.reading() as connection:
                 keys = [key for (key,) in connection.execute(query, (after, _KEYS_A_STRETCH))]
         except ArchiveDamaged:
-            return []  # the check of the file has said so
-        # Pages that are out of order give keys so: on from the highest, or this would never end.
+            return []  # already reported by the check of the file
+        # Damaged pages give keys out of order: continue behind the highest, or the loop might not end.
         return sorted(key for key in set(keys) if type(key) is int and key > after)
 
     def _check_body(self, key: int) -> Iterator[Damage]:

@@ -94,7 +94,7 @@ class SqliteStore:
     def _read_back(self, scope: str, groups: Sequence[_Group], admissions: Sequence[_Admission]) -> None:
         """Law L4: what was admitted must come back equal; a damaged older copy of a body is replaced.
 
-        Again, should somebody forget it meanwhile; but not for ever.
+        Repeated if another process forgets it meanwhile, but only a few times.
         """
         for _attempt in range(_READ_BACK_ATTEMPTS):
             damaged = list(self._not_equal(scope, groups, admissions))
@@ -104,7 +104,9 @@ class SqliteStore:
             with self._database.writing() as connection:
                 writer = Writer(connection, scope, payloads)
                 for body in damaged:
-                    writer.put_group([body], None)  # it may have been forgotten since: it takes its id back
+                    writer.put_group(
+                        [body], None
+                    )  # it may have been forgotten meanwhile: storing it again restores its id
                     writer.replace(body)
                 writer.finish()
         if any(self._not_equal(scope, groups, admissions)):

@@ -30,7 +30,7 @@ _FIND = f"SELECT f.id, f.sha256, f.body FROM folds f WHERE f.scope = :scope AND 
 class Writer:
     """Changes `scope` over a connection that holds the write lock; `finish` when all is done.
 
-    `payloads` by digest spares it the encoding; one that is missing is made on the spot.
+    `payloads` holds bodies already encoded, by digest; missing ones are encoded here.
     """
 
     def __init__(self, connection: sqlite3.Connection, scope: str, payloads: Mapping[bytes, Payload]) -> None:
@@ -96,7 +96,7 @@ class Writer:
         return row is None or row[1] is None
 
     def _repair(self, fold: "PackedFold") -> None:
-        """Lay the body down again where its stored copy does not give it back."""
+        """Store the body again if its stored copy does not decode to it."""
         query = "SELECT encoding, payload FROM bodies WHERE sha256 = ?"
         row = self._execute(query, (fold.digest,)).fetchone()
         if not is_payload_of(fold.body, *row):
@@ -116,7 +116,7 @@ class Writer:
         )
 
     def _insert(self, id: str, body: bytes, digest: bytes, label: bytes, created: int) -> None:
-        """Add a fold, or give a forgotten one its place back."""
+        """Add a fold, or restore a forgotten one at its old position."""
         self._execute(
             "INSERT INTO folds (scope, id, body, sha256, size, label, created) VALUES (?, ?, ?, ?, ?, ?, ?)"
             " ON CONFLICT (scope, id) DO UPDATE SET body = excluded.body, forgotten = NULL,"

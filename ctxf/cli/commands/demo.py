@@ -1,4 +1,4 @@
-"""`ctxf demo`: the whole story, on a bundled transcript, in an archive that goes away again."""
+"""`ctxf demo`: fold, read and restore a bundled transcript in a temporary archive."""
 
 import tempfile
 from importlib import resources

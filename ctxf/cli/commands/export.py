@@ -34,7 +34,7 @@ def command(*, common: CommonOptions, target: str, ids: tuple[str, ...], as_json
     settings = common.settings()
     with cleaning_up_on_signals(), Archive.open(settings.archive) as archive:
         if not ids and next(archive.entries(settings.scope), None) is None:
-            # An empty package would look like a copy to whoever mistyped the scope and forgets it next.
+            # After a mistyped scope an empty package would look like a copy, and `ctxf forget` might follow.
             say(f"scope {escape(settings.scope)} holds nothing in this archive; nothing was exported")
             return Status.NOT_FOUND
         package = archive.export_package(settings.scope, target, list(ids) or None)

@@ -46,7 +46,7 @@ def command(
     with Archive.open(settings.archive) as archive:
         chosen = list(ids) if ids else None
         if not yes and not as_json:
-            # All of them are looked up before the first is shown: one unknown id is no half answer.
+            # All are looked up before the first is shown, so that an unknown id prints no partial list.
             for id in archive.forget(settings.scope, chosen, dry_run=True).ids:
                 output.write(entry_line(archive.entry(settings.scope, id)))
         forgotten = archive.forget(settings.scope, chosen, dry_run=not yes)

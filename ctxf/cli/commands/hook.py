@@ -1,4 +1,4 @@
-"""`ctxf hook`: what clients call; for people there is only its help."""
+"""`ctxf hook`: called by clients; people only read its help."""
 
 import click
 

@@ -31,7 +31,9 @@ Examples:
 def command(*, common: CommonOptions) -> int:
     """See _HELP."""
     settings = common.settings()
-    gc.disable()  # importing the SDK makes thousands of classes, and none of it is garbage
+    # The import makes thousands of classes that all stay. With garbage collection on, the first
+    # answer comes after 575 ms, not 430 ms.
+    gc.disable()
     try:
         from ctxf.mcp.deferred import deferred_models  # noqa: PLC0415
 

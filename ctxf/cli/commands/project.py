@@ -71,7 +71,7 @@ def command(
 def _project(
     common: CommonOptions, data: bytes, question: str, language: str
 ) -> tuple[ProjectResult[bytes], Status]:
-    """Project; what is wrong around it must not break the pipe that ctxf stands in."""
+    """Project; when the configuration or the archive is unusable the text still passes unchanged."""
     try:
         settings = common.settings()
         if not settings.enabled:

@@ -130,7 +130,7 @@ def fold(
         archive = Archive.open(settings.archive)
         status = Status.DONE
     except (ConfigError, ArchiveError) as error:
-        # What is wrong around it must not break the pipe that ctxf stands in.
+        # When the configuration or the archive is unusable the request still passes unchanged.
         say(f"{escape(str(error))}; the request goes through as it came")
         settings = Settings(enabled=False)
         status = status_of(error)

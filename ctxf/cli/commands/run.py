@@ -107,15 +107,15 @@ def _run(launch: "Launch") -> int:
 
 
 class _Signals:
-    """While the agent runs its signals are its own business.
+    """While the agent runs, signals are handled by the agent alone.
 
-    Ctrl-C reaches it from the terminal by itself, and a second one would mean something else to it; what
-    was sent to us alone is passed on.
+    Ctrl-C reaches it from the terminal, so it is not passed on: a second one would mean something else to the
+    agent. Signals that were sent to this process alone are passed on.
     """
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
-        self._early: list[int] = []  # they came before there was an agent to take them
+        self._early: list[int] = []  # signals that came before the agent was started
         self._before: dict[int, Any] = {}
         self._arrived, self._arrive = os.pipe()  # Python writes a byte into it for every signal
         os.set_blocking(self._arrive, False)
@@ -141,7 +141,7 @@ class _Signals:
             signal.signal(number, handler)
 
     def pass_to(self, process: "subprocess.Popen[bytes]") -> None:
-        """From now on, and what came until now."""
+        """Pass signals to `process` from now on, and those that came before."""
         self._process = process
         for number in self._early:
             process.send_signal(number)
