@@ -17,7 +17,7 @@ def test_public_names_are_those_of_the_list() -> None:
 
 
 def test_the_list_holds_every_kind_of_name() -> None:
-    """So that a fault of the lister does not pass for a removal that was meant."""
+    """A fault of the lister must not look like an intended removal."""
     kinds = {line.split(":", 1)[0] for line in LIST.read_text("utf-8").splitlines()}
     assert kinds == {
         *("command", "configuration", "extra", "mcp", "mcp --scope", "program", "python", "variable"),

@@ -157,7 +157,7 @@ def test_a_patch_cannot_write_a_body_without_a_last_line_end() -> None:
 
 
 def by_lines(text: str) -> str:
-    """The rule written down naively, for bare references."""
+    """A second, simple implementation of the rule, for bare references."""
     lines = [line + "\n" for line in text.split("\n")]
     lines[-1] = lines[-1][:-1]
     if not lines[-1]:

@@ -1,4 +1,4 @@
-"""`ctxf hook` as clients call it: what it answers, and that it never stands in their way."""
+"""`ctxf hook` as clients call it: what it answers, and that it never stops their tools by a failure."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""`ctxf setup` beside others: itself, many times at once, and a client that writes its own configuration."""
+"""`ctxf setup` at the same time as others: many set-ups, and a client that writes its own configuration."""
 
 import json
 import subprocess

@@ -317,7 +317,7 @@ def test_import_refuses_what_is_no_package(ctxf: Ctxf, path: Path) -> None:
 
 
 def test_a_scope_without_folds_is_not_exported(cli: Cli) -> None:
-    """A package of nothing would look like a copy to who mistyped the scope and forgets it next."""
+    """After a mistyped scope an empty package would look like a copy, and `ctxf forget` might follow."""
     cli.run("fold", "--scope", "run-7", stdin=NOTES)
     ran = cli.run("export", "--scope", "run-8", "run.zip")
     assert ran == (b"", b"ctxf: scope run-8 holds nothing in this archive; nothing was exported\n", 1)

@@ -1,6 +1,6 @@
-"""What must never happen, while everything goes wrong: a reference without its body, a wrong byte, a crash.
+"""Injected faults never lead to a reference without its body, to a wrong byte, or to a crash.
 
-The default run takes a sample; `-m long` takes the numbers of the issue.
+The default run takes a sample; `-m long` runs the full numbers.
 """
 
 import os
@@ -350,7 +350,7 @@ def test_flipped_bytes_for_long(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("table", ["scopes", "folds"])
 def test_an_index_that_leads_to_another_row(tmp_path: Path, table: str) -> None:
-    """Every row may be sound, and the look-up still end at one of another body or another scope."""
+    """With a damaged index a look-up may end at a sound row of another body or another scope."""
     contents = {"s": bodies(4, seed="s"), "other": bodies(4, seed="other")}
     path = tmp_path / "archive.db"
     with Archive.open(path) as archive:
@@ -457,7 +457,7 @@ def test_a_missing_log(tmp_path: Path) -> None:
 
 
 def test_a_stale_log(tmp_path: Path) -> None:
-    """The log of another time beside a newer file, and that of another archive."""
+    """A write-ahead log that belongs to an older state of the file, or to another archive."""
     contents, _main, log = crashed_archive(tmp_path / "crash")
     good = tmp_path / "good.db"
     newer = filled_archive(good)

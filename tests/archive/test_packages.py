@@ -1,4 +1,4 @@
-"""Portable packages: everything goes through them unharmed, and nothing else comes in."""
+"""Portable packages: an export and import keeps every byte, and a malformed package changes nothing."""
 
 import hashlib
 import io

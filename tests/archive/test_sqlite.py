@@ -43,7 +43,7 @@ def archive(path: Path) -> Iterator[Archive]:
 
 
 def sql(path: Path, statement: str, *values: object) -> list[tuple[object, ...]]:
-    """Look into the file, or damage it, behind the archive's back."""
+    """A plain SQLite connection, to look into the file or to damage it."""
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         return connection.execute(statement, values).fetchall()
 

@@ -1,4 +1,4 @@
-"""SQLite against memory: whatever calls come in whatever order, both stores must say the same."""
+"""Random sequences of calls give the same results with the SQLite store and the store in memory."""
 
 import shutil
 import tempfile

@@ -1,4 +1,4 @@
-"""Configuration as the command line sees it: shown, checked, and never in the way of a pipe."""
+"""Configuration as the command line sees it: shown, checked, and no harm to a pipe when faulty."""
 
 import json
 

@@ -252,7 +252,7 @@ def test_stderr_that_cannot_be_written(cli: Cli, redirect: str) -> None:
 
 @pytest.mark.parametrize("redirect", ["<&- >&- 2>&-", "<&- 2>&-", ">&- 2>&-"])
 def test_all_descriptors_closed(cli: Cli, redirect: str) -> None:
-    """No file of ours may come to lie on a standard descriptor and be written as if it were that."""
+    """A closed standard descriptor must not be reused for a file of ours, which output would then go to."""
     cli.write("notes.md", NOTES)
     assert cli.run("fold", "--in-place", "notes.md", redirect=redirect) == (b"", b"", 0)
     assert (cli.cwd / "notes.md").read_bytes() == FOLDED

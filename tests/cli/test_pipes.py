@@ -58,7 +58,7 @@ def test_a_reader_that_goes_away_ends_it_quietly(stocked: Cli) -> None:
 
 
 class Talk:
-    """A running fold that is spoken to piece by piece."""
+    """A running fold whose input is written piece by piece."""
 
     def __init__(self, child: subprocess.Popen[bytes]) -> None:
         assert child.stdin is not None

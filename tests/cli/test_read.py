@@ -1,4 +1,4 @@
-"""`ctxf read`: raw bytes, windows of lines, JSON; every way to miss."""
+"""`ctxf read`: raw bytes, ranges of lines, JSON; every kind of failure to find the id."""
 
 import base64
 import json

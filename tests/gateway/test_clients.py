@@ -1,6 +1,6 @@
 """The real clients through `ctxf run`: three turns, a gateway of its own for each, a provider on loopback.
 
-Run with `-m clients`; see tests/test_clients.py for where the clients are looked for.
+Run with `-m clients`; see tests/agents/test_clients.py for where the clients are looked for.
 """
 
 import itertools
@@ -214,7 +214,7 @@ def run_gemini(home: Home, provider: MockProvider, prompts: Sequence[str]) -> No
 
 
 def ask(process: subprocess.Popen[str], method: str, params: dict[str, Any]) -> dict[str, Any]:
-    """One call of the Agent Client Protocol: JSON-RPC, a line each way, news in between."""
+    """One call of the Agent Client Protocol: JSON-RPC, a line each way, notifications in between."""
     assert process.stdin
     assert process.stdout
     process.stdin.write(

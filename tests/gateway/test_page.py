@@ -1,4 +1,4 @@
-"""`/-/`: what the gateway says of itself, and to whom."""
+"""`/-/`: the status page and its figures, and who may see them."""
 
 import html
 import json

@@ -1,4 +1,4 @@
-"""The gateway as a pipe: what one side says reaches the other byte for byte."""
+"""What the gateway does not fold it relays byte for byte, in both directions."""
 
 import threading
 

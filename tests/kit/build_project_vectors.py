@@ -1,4 +1,4 @@
-"""Writes tests/vectors/project-*.json; run it after a change to the cases: `python tests/build_project_vectors.py`.
+"""Writes tests/vectors/project-*.json; run it after a change to the cases: `python tests/kit/build_project_vectors.py`.
 
 It knows nothing of ctxf. In each source `«` and `»` enclose whole lines that must be left out; the builder takes
 them out for the input, and puts the omission line that PROTOCOL.md §14.4 prescribes in their place for the

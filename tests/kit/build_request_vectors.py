@@ -1,4 +1,4 @@
-"""Writes tests/vectors/requests-*.json: `python tests/build_request_vectors.py`. Knows nothing of ctxf.
+"""Writes tests/vectors/requests-*.json: `python tests/kit/build_request_vectors.py`. Knows nothing of ctxf.
 
 Each scenario is a conversation in steps, with the parts of it that fold beside them; every format spells it
 in its own way. What folds was thought out by hand; hashes, paths and JSON are made here.

@@ -1,4 +1,4 @@
-"""Writes tests/vectors/source-*.json; run it after a change to the tables below: `python tests/build_source_vectors.py`.
+"""Writes tests/vectors/source-*.json; run it after a change to the tables below: `python tests/kit/build_source_vectors.py`.
 
 It knows nothing of ctxf. In each text `«` and `»` enclose a body that must fold; the builder takes them
 out for the input, and puts the reference that PROTOCOL.md §6 prescribes in the body's place for the output.

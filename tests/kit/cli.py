@@ -75,7 +75,7 @@ class Cli:
         unprivileged: bool = False,
         largest_file: int | None = None,
     ) -> Ran:
-        """Run to the end; `redirect` is a shell's, as `2>&-`. `unprivileged` takes root's powers away.
+        """Run to the end; `redirect` is a shell's, as `2>&-`. `unprivileged` drops root's capabilities.
 
         No file that it writes may grow beyond `largest_file` bytes.
         """

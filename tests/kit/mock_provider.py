@@ -111,7 +111,7 @@ class MockProvider:
         self._server.server_close()
 
     def answer(self, request: Request) -> Say | Call:
-        """The next step, or a word for what is beside the script."""
+        """The next step, or a fixed answer for a request that is not part of the script."""
         with self._lock:
             if not request.tools or not self._pending:
                 self.others.append(request)
@@ -153,7 +153,7 @@ def _handler(provider: MockProvider) -> type[BaseHTTPRequestHandler]:
             self.wfile.write(content)
 
         def log_message(self, format: str, *args: Any) -> None:
-            """Quiet."""
+            """Print no log."""
 
     return Handler
 

@@ -1,4 +1,4 @@
-"""`ctxf mcp` and what clients should not write: each request is answered, whatever it is made of."""
+"""`ctxf mcp` answers every request, also malformed ones."""
 
 import io
 import json

@@ -254,7 +254,7 @@ def test_refused_body_stays(parsers: Parsers) -> None:
 
 
 class Moods:
-    """A parser that says what it is told, scan after scan; the last answer is repeated."""
+    """A parser with prepared answers, one for each scan; the last one is repeated."""
 
     def __init__(self, *answers: str) -> None:
         self.answers = list(answers)
@@ -267,7 +267,7 @@ class Moods:
         return (answer + answer[-1] * count)[:count].encode()
 
 
-def test_folding_one_block_heals_the_next() -> None:
+def test_folding_one_block_repairs_the_parse_of_the_next() -> None:
     data = block(HASH, LONG_BODY, "a") + block(HASH, LONG_BODY + b"#\n", "b")
     parser = Moods("ccdd", "ccccc", "cccccc")
     plan = plan_source(data, named("python"), FoldRules(), parser)

@@ -1,4 +1,4 @@
-"""Grammars that crash or never end cost their text the fold, and nothing else."""
+"""When a grammar crashes or does not end, only the text that it parsed stays unfolded."""
 
 import os
 import signal

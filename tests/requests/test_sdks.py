@@ -1,6 +1,6 @@
 """Folded requests as the vendors' own libraries see them: what they accept unfolded they accept folded.
 
-One conversation in each format holds every kind of item that its API knows (FACTS: the vendors' types).
+One conversation in each format holds every kind of item that its API knows.
 """
 
 import copy

@@ -104,9 +104,7 @@ class SqliteStore:
             with self._database.writing() as connection:
                 writer = Writer(connection, scope, payloads)
                 for body in damaged:
-                    writer.put_group(
-                        [body], None
-                    )  # it may have been forgotten meanwhile: storing it again restores its id
+                    writer.put_group([body], None)  # if forgotten meanwhile, it gets its id back
                     writer.replace(body)
                 writer.finish()
         if any(self._not_equal(scope, groups, admissions)):
