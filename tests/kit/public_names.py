@@ -88,17 +88,21 @@ def _callback() -> Iterator[str]:
                 yield f"python: ctxf.integrations.litellm.{name}"
 
 
-def _command(command: click.Command, words: tuple[str, ...]) -> Iterator[str]:
+def _command(
+    command: click.Command, words: tuple[str, ...], parent: click.Context | None = None
+) -> Iterator[str]:
     path = " ".join(words)
     yield f"command: {path}"
-    context = click.Context(command, info_name=words[-1])
-    for parameter in command.get_params(context):
+    context = click.Context(command, parent, info_name=words[-1], **command.context_settings)
+    # Not by get_params: click keeps the help option of the first context that asked for it.
+    yield f"command: {path} {', '.join(context.help_option_names)}"
+    for parameter in command.params:
         yield f"command: {path} {_parameter(parameter)}"
     if isinstance(command, click.Group):
         for name in command.list_commands(context):
             found = command.get_command(context, name)
             assert found is not None
-            yield from _command(found, (*words, name))
+            yield from _command(found, (*words, name), context)
 
 
 def _parameter(parameter: click.Parameter) -> str:
