@@ -15,8 +15,6 @@ from ctxf.cli.walk import files_below
 
 __all__ = ["FileOptions", "checked_language", "file_options", "for_each_file"]
 
-_FEW = 20  # files that are done before anybody wonders
-
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 
@@ -51,18 +49,18 @@ def for_each_file(
 ) -> Status:
     """Do `work` on one file after the other, whatever becomes of the others; the weightiest status.
 
-    On a terminal a bar shows how far it is, and what there is to say comes behind it.
+    On a terminal a bar shows how far it is, where that takes long.
     """
-    statuses, messages = [Status.DONE], list[str]()
-    try:
-        with cleaning_up_on_signals(), Progress(label, quiet=quiet or len(pairs) < _FEW) as progress:
-            tell = messages.append if progress.is_shown else say
-            for done, (file, target) in enumerate(pairs, 1):
-                statuses.append(work(file, target, tell))
-                progress(done, len(pairs))
-    finally:
-        for message in messages:
+    statuses = [Status.DONE]
+    with cleaning_up_on_signals(), Progress(label, quiet=quiet) as progress:
+
+        def tell(message: str) -> None:
+            progress.clear()
             say(message)
+
+        for done, (file, target) in enumerate(pairs, 1):
+            statuses.append(work(file, target, tell))
+            progress(done, len(pairs))
     return worst(*statuses)
 
 
