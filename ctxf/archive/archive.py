@@ -226,8 +226,7 @@ class Archive:
         """Copy the whole archive, as it is at one moment, into a new file of mode 0600.
 
         Others may write meanwhile. `progress` gets what is done and what there is, in a unit of the store.
-         Raises FileExistsError and other OSErrors, ArchiveError; then there
-        is no new file.
+        Raises FileExistsError and other OSErrors, ArchiveError; then there is no new file.
         """
         self._store.backup(Path(target), progress)
 
@@ -241,8 +240,8 @@ class Archive:
     ) -> "PackageSummary":
         """Write a scope, or some of its folds, into a new portable package; see `ctxf.archive.packages`.
 
-        All or nothing. `progress` gets the folds done and their number. Raises ReadError for a body that is not there or damaged, ArchiveError,
-        FileExistsError and other OSErrors.
+        All or nothing. `progress` gets the folds done and their number. Raises ReadError for a body that is
+        not there or damaged, ArchiveError, FileExistsError and other OSErrors.
         """
         from ctxf.archive.packages import write_package  # noqa: PLC0415
 

@@ -172,7 +172,8 @@ class Store(Protocol):
     def backup(self, target: "Path", progress: Callable[[int, int], None] | None = None) -> None:
         """Write everything, as it is at one moment, into a new file at `target`, mode 0600.
 
-        Others may write meanwhile. `progress` gets what is done and what there is, in the store's own unit. Raises FileExistsError, OSError; then `target` is as it was.
+        Others may write meanwhile. `progress` gets what is done and what there is, in the store's own unit.
+        Raises FileExistsError, OSError; then `target` is as it was.
         """
 
     def facts(self) -> dict[str, str]:

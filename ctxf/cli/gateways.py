@@ -4,10 +4,10 @@ import os
 import shlex
 from typing import TYPE_CHECKING
 
+from ctxf.cli.extras import extra_missing
 from ctxf.cli.terminal import count, escape, say, size
 from ctxf.config import Settings
 from ctxf.config.program import own_command
-from ctxf.cli.extras import extra_missing
 from ctxf.conversations.guidance import RECOVERY_COMMAND
 
 if TYPE_CHECKING:
