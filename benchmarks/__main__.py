@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from benchmarks import chart, readme
+from benchmarks import chart, figures
 from benchmarks.measure import Row
 from benchmarks.peers.environments import default_folder
 from benchmarks.peers.run import is_met
@@ -22,7 +22,7 @@ _EXAMPLES = """
 examples:
   python -m benchmarks --quick
   python -m benchmarks --peers --json run.json --svg run.svg
-  python -m benchmarks --peers --publish    measure all; write benchmarks/results/ and the README's figures
+  python -m benchmarks --peers --publish    measure all; write benchmarks/results/ and docs/speed.md
   python -m benchmarks --from run.json --svg run.svg    measure nothing
   python -m benchmarks --from run.json --peers --json run.json    measure only the peers anew
 """
@@ -71,7 +71,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--from", metavar="FILE", dest="source", type=Path, help="take the table from there")
     parser.add_argument("--json", metavar="FILE", type=Path, help="write the figures there")
     parser.add_argument("--svg", metavar="FILE", type=Path, help="draw them there")
-    parser.add_argument("--publish", action="store_true", help="write results/ and the README's figures")
+    parser.add_argument("--publish", action="store_true", help="write results/ and docs/speed.md")
     return parser
 
 
@@ -94,7 +94,7 @@ def _write(results: Results, arguments: argparse.Namespace) -> None:
         PUBLISHED.parent.mkdir(exist_ok=True)
         save(results, PUBLISHED)
         PUBLISHED.with_suffix(".svg").write_text(chart.draw(results))
-        readme.insert(results, _ROOT / "README.md")
+        figures.insert(results, _ROOT / "docs" / "speed.md")
 
 
 def _line(row: Row) -> str:

@@ -81,7 +81,9 @@ def _ctxf(folder: str, command: str, text: bytes) -> "subprocess.CompletedProces
 def draw(shown: Run) -> str:
     """The picture: two cards, one under the other."""
     before, after = (_excerpt(text.removesuffix("\n").split("\n")) for text in (shown.before, shown.after))
-    first, top = _card(_MARGIN, f"Before: {_measure(shown.before)}", "what an agent wrote", before)
+    first, top = _card(
+        _MARGIN, f"Before: {_measure(shown.before)}", "what an agent wrote, from its conclusion on", before
+    )
     said = shown.said.removeprefix("ctxf: ")
     second, bottom = _card(top + _MARGIN, f"After ctxf: {_measure(shown.after)}", said, after)
     foot = "ctxf restore gives every byte back. The conclusion stays where the model reads it."
