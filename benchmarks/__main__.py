@@ -14,6 +14,7 @@ from benchmarks.peers.run import is_met
 from benchmarks.peers.run import run as run_peers
 from benchmarks.results import Results, as_results, load, rounded, save
 from benchmarks.rows import QUICK, Scale, all_rows
+from ctxf.cli.progress import Progress
 
 _ROOT: Final = Path(__file__).parents[1]
 PUBLISHED: Final = _ROOT / "benchmarks" / "results" / "speed.json"
@@ -79,9 +80,11 @@ def _measure_rows(*, quick: bool) -> tuple[Results, bool]:
     print(f"Python {platform.python_version()}, {os.cpu_count()} cores, {platform.machine()}")
     print(f"{'':3}{'ratio':>7} {'target':>7} {'ours':>11} {'floor':>11} {'spread':>18} {'peak':>7}")
     rows = []
-    for row in all_rows(QUICK if quick else Scale()):
-        rows.append(row)
-        print(_line(row), flush=True)
+    with Progress("Measuring") as progress:
+        for row in all_rows(QUICK if quick else Scale(), progress):
+            progress.clear()
+            rows.append(row)
+            print(_line(row), flush=True)
     return as_results(rows, quick=quick), not all(row.holds for row in rows)
 
 
