@@ -1,6 +1,7 @@
 """Which of the packages that not everybody needs are here. None is imported to find out."""
 
 import json
+import os
 import shlex
 import sys
 from collections.abc import Mapping
@@ -14,6 +15,14 @@ __all__ = ["EXTRAS", "extra_command", "extra_missing", "missing_module", "requir
 
 # The modules that the code of each imports by itself.
 EXTRAS: Final = {"gateway": ("httpcore2", "uvicorn"), "mcp": ("mcp", "tomlkit")}
+
+# The file that each leaves in the environment of a tool, and how it installs one again.
+_TOOLS: Final[dict[str, tuple[str, ...]]] = {
+    "pipx_metadata.json": ("pipx", "install", "--force"),
+    "uv-receipt.toml": ("uv", "tool", "install", "--force"),
+}
+# A module of each extra that hardly anything else brings.
+_SIGNS: Final = {"gateway": "httpcore2", "languages": "tree_sitter_lua", "mcp": "mcp"}
 
 
 def missing_module(extra: str) -> str | None:
@@ -33,22 +42,26 @@ def extra_missing(extra: str, module: str) -> ExtraMissing:
 
 
 def extra_command(extra: str) -> str:
-    """What to type to add an extra to this very installation, from where that came.
-
-    pipx lends its environments a pip; those of uv have none, and uv fills them from outside.
-    """
+    """What to type to add an extra to this very installation, from where that came."""
+    for receipt, tool in _TOOLS.items():
+        if os.path.exists(os.path.join(sys.prefix, receipt)):
+            # These two make their environment anew, of what is named, and keep the name for upgrades.
+            extras = sorted(
+                {extra, *(one for one, module in _SIGNS.items() if find_spec(module) is not None)}
+            )
+            return shlex.join([*tool, *requirement(_origin(), ",".join(extras))])
     pip = (sys.executable, "-m", "pip", "install")
     tool = pip if find_spec("pip") is not None else ("uv", "pip", "install", "--python", sys.executable)
     return shlex.join([*tool, *requirement(_origin(), extra)])
 
 
-def requirement(origin: Mapping[str, Any], extra: str) -> tuple[str, ...]:
+def requirement(origin: Mapping[str, Any], extras: str) -> tuple[str, ...]:
     """What to install: `origin` is the record of where ctxf came from (PEP 610), empty for an index."""
-    name, url = f"ctxf[{extra}]", str(origin.get("url", ""))
+    name, url = f"ctxf[{extras}]", str(origin.get("url", ""))
     if not url:
         return (name,)
     if "dir_info" in origin:
-        folder = f"{unquote(urlsplit(url).path)}[{extra}]"
+        folder = f"{unquote(urlsplit(url).path)}[{extras}]"
         return ("-e", folder) if origin["dir_info"].get("editable") else (folder,)
     if "vcs_info" in origin:
         vcs = origin["vcs_info"]

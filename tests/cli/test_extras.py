@@ -1,5 +1,7 @@
 """Extras: which are here, and the command that adds one to this very installation."""
 
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -34,6 +36,19 @@ def test_the_command_is_one_line_for_a_shell() -> None:
     assert command.endswith(("[mcp]", "[mcp]'"))
     assert " pip install " in command
     assert "\n" not in command
+
+
+@pytest.mark.parametrize(
+    ("receipt", "tool"),
+    [("pipx_metadata.json", "pipx install --force "), ("uv-receipt.toml", "uv tool install --force ")],
+)
+def test_a_tool_that_installs_anew_is_told_of_every_extra(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, receipt: str, tool: str
+) -> None:
+    (tmp_path / receipt).touch()
+    monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    assert extra_command("mcp").startswith(tool)
+    assert "[gateway,languages,mcp]" in extra_command("mcp")
 
 
 def test_no_help_sends_anybody_to_an_index(cli: Cli) -> None:
