@@ -21,7 +21,7 @@ _TOOLS: Final[dict[str, tuple[str, ...]]] = {
     "pipx_metadata.json": ("pipx", "install", "--force"),
     "uv-receipt.toml": ("uv", "tool", "install", "--force"),
 }
-# A module of each extra that hardly anything else brings.
+# A module of each extra. One that another extra brings, too, names an extra too many: that costs nothing.
 _SIGNS: Final = {"gateway": "httpcore2", "languages": "tree_sitter_lua", "mcp": "mcp"}
 
 
