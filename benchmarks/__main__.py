@@ -7,13 +7,14 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from benchmarks import chart, readme
+from benchmarks import chart, figures
 from benchmarks.measure import Row
 from benchmarks.peers.environments import default_folder
 from benchmarks.peers.run import is_met
 from benchmarks.peers.run import run as run_peers
 from benchmarks.results import Results, as_results, load, rounded, save
 from benchmarks.rows import QUICK, Scale, all_rows
+from ctxf.cli.progress import Progress
 
 _ROOT: Final = Path(__file__).parents[1]
 PUBLISHED: Final = _ROOT / "benchmarks" / "results" / "speed.json"
@@ -22,7 +23,7 @@ _EXAMPLES = """
 examples:
   python -m benchmarks --quick
   python -m benchmarks --peers --json run.json --svg run.svg
-  python -m benchmarks --peers --publish    measure all; write benchmarks/results/ and the README's figures
+  python -m benchmarks --peers --publish    measure all; write benchmarks/results/ and docs/speed.md
   python -m benchmarks --from run.json --svg run.svg    measure nothing
   python -m benchmarks --from run.json --peers --json run.json    measure only the peers anew
 """
@@ -71,7 +72,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--from", metavar="FILE", dest="source", type=Path, help="take the table from there")
     parser.add_argument("--json", metavar="FILE", type=Path, help="write the figures there")
     parser.add_argument("--svg", metavar="FILE", type=Path, help="draw them there")
-    parser.add_argument("--publish", action="store_true", help="write results/ and the README's figures")
+    parser.add_argument("--publish", action="store_true", help="write results/ and docs/speed.md")
     return parser
 
 
@@ -79,9 +80,11 @@ def _measure_rows(*, quick: bool) -> tuple[Results, bool]:
     print(f"Python {platform.python_version()}, {os.cpu_count()} cores, {platform.machine()}")
     print(f"{'':3}{'ratio':>7} {'target':>7} {'ours':>11} {'floor':>11} {'spread':>18} {'peak':>7}")
     rows = []
-    for row in all_rows(QUICK if quick else Scale()):
-        rows.append(row)
-        print(_line(row), flush=True)
+    with Progress("Measuring") as progress:
+        for row in all_rows(QUICK if quick else Scale(), progress):
+            progress.clear()
+            rows.append(row)
+            print(_line(row), flush=True)
     return as_results(rows, quick=quick), not all(row.holds for row in rows)
 
 
@@ -94,7 +97,7 @@ def _write(results: Results, arguments: argparse.Namespace) -> None:
         PUBLISHED.parent.mkdir(exist_ok=True)
         save(results, PUBLISHED)
         PUBLISHED.with_suffix(".svg").write_text(chart.draw(results))
-        readme.insert(results, _ROOT / "README.md")
+        figures.insert(results, _ROOT / "docs" / "speed.md")
 
 
 def _line(row: Row) -> str:

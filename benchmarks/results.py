@@ -1,4 +1,4 @@
-"""A run as plain values: what the JSON file holds, and the chart and the README are made of.
+"""A run as plain values: what the JSON file holds, and the chart and docs/speed.md are made of.
 
     {"run": {"ctxf", "python", "cores", "machine", "quick"},
      "rows": [{"name", "floor", "target", "ratio", "seconds", "fastest", "slowest", "floor_seconds", ...}],

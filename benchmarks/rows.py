@@ -260,8 +260,14 @@ ROWS: tuple[Callable[[Scale, Path], Iterator[Row]], ...] = (
 )
 
 
-def all_rows(scale: Scale) -> Iterator[Row]:
-    """Every row, each measured when it is asked for, in a folder that goes away again."""
+def all_rows(scale: Scale, progress: Callable[[int, int], None]) -> Iterator[Row]:
+    """Every row, each measured when it is asked for, in a folder that goes away again.
+
+    `progress` gets how many of ROWS are done, and their number.
+    """
     with tempfile.TemporaryDirectory(prefix="ctxf-benchmarks-") as folder:
-        for rows in ROWS:
-            yield from rows(scale, Path(folder))
+        for done, rows in enumerate(ROWS):
+            progress(done, len(ROWS))
+            for row in rows(scale, Path(folder)):
+                yield row
+                progress(done, len(ROWS))

@@ -231,15 +231,14 @@ _NEEDED_BY: Final = {"gateway": "the gateway", "mcp": "the MCP server, which age
 
 
 class ExtraMissing(CtxfError):
-    """The packages of the extra `extra` are not installed; `module` is the first that was missed."""
+    """The packages of `extra` are not installed; `module` was missed first, `command` installs them."""
 
-    def __init__(self, extra: str, module: str) -> None:
+    def __init__(self, extra: str, module: str, command: str = "") -> None:
         self.extra = extra
         self.module = module
-        super().__init__(
-            f"{_NEEDED_BY.get(extra, 'this')} needs the package {module}, which is not installed "
-            f"(run: pip install 'ctxf[{extra}]')"
-        )
+        needed_by = _NEEDED_BY.get(extra, "this")
+        how = command or f"pip install 'ctxf[{extra}]'"
+        super().__init__(f"{needed_by} needs the package {module}, which is not installed (run: {how})")
 
 
 class TextNotUtf8(CtxfError, ValueError):

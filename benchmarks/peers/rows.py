@@ -266,11 +266,16 @@ ROWS: dict[str, Callable[[str, Peer, Scale], Cell]] = {
 }
 
 
-def measure(peers: Sequence[Peer], scale: Scale) -> Iterator[Cell]:
-    """Every row of every tool, each when it is asked for."""
-    yield from throughput(peers, scale)
-    for row, function in ROWS.items():
+def measure(
+    peers: Sequence[Peer], scale: Scale, progress: Callable[[int, int], None] = lambda _done, _total: None
+) -> Iterator[Cell]:
+    """Every row of every tool, each when it is asked for; `progress` gets the rows done, and their number."""
+    for cell in throughput(peers, scale):
+        yield cell
+        progress(0, 1 + len(ROWS))
+    for done, (row, function) in enumerate(ROWS.items(), 1):
         for peer in peers:
+            progress(done, 1 + len(ROWS))
             try:
                 yield function(row, peer, scale)
             except Failure as error:

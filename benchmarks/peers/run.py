@@ -9,6 +9,7 @@ from typing import Any
 from benchmarks.peers.environments import Unavailable, prepare, tools
 from benchmarks.peers.process import Failure, Runner
 from benchmarks.peers.rows import QUICK, Cell, Peer, Scale, measure
+from ctxf.cli.progress import Progress
 
 __all__ = ["is_met", "run"]
 
@@ -20,14 +21,16 @@ def run(*, quick: bool, environments: Path) -> dict[str, Any]:
         state = tool["error"] or f"{tool['path']}; {tool['disk']}"
         print(f"{tool['name']} {tool['version'] or '(not measured)'}: {state}")
     cells, row = [], ""
-    for cell in measure(peers, QUICK if quick else Scale()):
-        cells.append(asdict(cell))
-        title = f"{cell.row}, {cell.group}" if cell.group else cell.row
-        if title != row:
-            row = title
-            print(f"\n{row}")
-        for line in _lines(cell):
-            print(f"  {line}", flush=True)
+    with Progress("Measuring") as progress:
+        for cell in measure(peers, QUICK if quick else Scale(), progress):
+            progress.clear()
+            cells.append(asdict(cell))
+            title = f"{cell.row}, {cell.group}" if cell.group else cell.row
+            if title != row:
+                row = title
+                print(f"\n{row}")
+            for line in _lines(cell):
+                print(f"  {line}", flush=True)
     _compare(described, cells)
     print("\nWhat they do that ctxf does not")
     for tool in described:

@@ -31,6 +31,9 @@ _T = TypeVar("_T")
 
 _PAGE = 500
 
+Progress = Callable[[int, int], None]
+"""What takes how much is done and how much there is."""
+
 
 class Archive:
     """Bodies by scope and id.
@@ -188,9 +191,7 @@ class Archive:
         """The figures of the whole store: what is in several scopes counts once."""
         return self._store.totals()
 
-    def verify(
-        self, *, deep: bool = False, progress: Callable[[int, int], None] | None = None
-    ) -> "Verification":
+    def verify(self, *, deep: bool = False, progress: Progress | None = None) -> "Verification":
         """Check everything that is stored, in all scopes; see `Store.verify`.
 
         `progress` is called with the bodies done and their number in all. Raises ArchiveError when the
@@ -226,32 +227,44 @@ class Archive:
         ids = (entry.id for entry in entries)
         return Search(ids, partial(self._store.get, scope), rules, context)
 
-    def backup(self, target: str | os.PathLike[str]) -> None:
+    def backup(self, target: str | os.PathLike[str], *, progress: Progress | None = None) -> None:
         """Copy the whole archive, as it is at one moment, into a new file of mode 0600.
 
-        Others may write meanwhile. Raises FileExistsError and other OSErrors, ArchiveError; then there
-        is no new file.
+        Others may write meanwhile. `progress` gets what is done and what there is, in a unit of the store.
+        Raises FileExistsError and other OSErrors, ArchiveError; then there is no new file.
         """
-        self._store.backup(Path(target))
+        self._store.backup(Path(target), progress)
 
     def export_package(
-        self, scope: str, target: str | os.PathLike[str], ids: Sequence[str] | None = None
+        self,
+        scope: str,
+        target: str | os.PathLike[str],
+        ids: Sequence[str] | None = None,
+        *,
+        progress: Progress | None = None,
     ) -> "PackageSummary":
         """Write a scope, or some of its folds, into a new portable package; see `ctxf.archive.packages`.
 
-        All or nothing. Raises ReadError for a body that is not there or damaged, ArchiveError,
-        FileExistsError and other OSErrors.
+        All or nothing. `progress` gets the folds done and their number. Raises ReadError for a body that is
+        not there or damaged, ArchiveError, FileExistsError and other OSErrors.
         """
         from ctxf.archive.packages import write_package  # noqa: PLC0415
 
         check_scope(scope)
         entries = list(self.entries(scope)) if ids is None else [self.entry(scope, id) for id in ids]
-        return write_package(Path(target), scope, entries, partial(self._store.get, scope))
+        return write_package(Path(target), scope, entries, partial(self._store.get, scope), progress)
 
-    def import_package(self, source: str | os.PathLike[str], scope: str | None = None) -> "PackageSummary":
+    def import_package(
+        self,
+        source: str | os.PathLike[str],
+        scope: str | None = None,
+        *,
+        progress: Progress | None = None,
+    ) -> "PackageSummary":
         """Take over a package into `scope`; None: into the scope that it was exported from.
 
-        Folds keep their ids, labels and dates; what is there already stays. All or nothing. Raises
+        Folds keep their ids, labels and dates; what is there already stays. All or nothing. `progress` as
+        in `export_package`. Raises
         PackageError, IdTaken, ArchiveError, OSError.
         """
         from ctxf.archive.packages import Package  # noqa: PLC0415
@@ -261,7 +274,7 @@ class Archive:
             check_scope(scope)
         with Package(Path(source)) as package:
             target = package.scope if scope is None else scope
-            new = self._store.adopt(target, package.folds())
+            new = self._store.adopt(target, package.folds(progress))
             return PackageSummary(target, len(package.listed), package.size, new)
 
     def facts(self) -> dict[str, str]:

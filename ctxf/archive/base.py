@@ -5,7 +5,7 @@ scopes and ids it has. Ids are prefixes of the SHA-256 of their body, and an id 
 never stands for another body, not even after the body was forgotten.
 """
 
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from ctxf.protocol.references import ID_DIGITS, MAX_ID_DIGITS
@@ -169,10 +169,11 @@ class Store(Protocol):
         Damage is reported, never raised, unless the store cannot be read at all.
         """
 
-    def backup(self, target: "Path") -> None:
+    def backup(self, target: "Path", progress: Callable[[int, int], None] | None = None) -> None:
         """Write everything, as it is at one moment, into a new file at `target`, mode 0600.
 
-        Others may write meanwhile. Raises FileExistsError, OSError; then `target` is as it was.
+        Others may write meanwhile. `progress` gets what is done and what there is, in the store's own unit.
+        Raises FileExistsError, OSError; then `target` is as it was.
         """
 
     def facts(self) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 import hashlib
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -174,7 +174,7 @@ class MemoryStore:
         )
         yield Check(len(bodies), len(bodies), damage)
 
-    def backup(self, target: Path) -> None:
+    def backup(self, target: Path, progress: Callable[[int, int], None] | None = None) -> None:
         raise ArchiveError(self.path, f"cannot be backed up to {target}", "use an archive in a file")
 
     def facts(self) -> dict[str, str]:

@@ -42,9 +42,15 @@ _METHODS: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 
 def write_package(
-    target: Path, scope: str, entries: Sequence[Entry], read: Callable[[str], bytes]
+    target: Path,
+    scope: str,
+    entries: Sequence[Entry],
+    read: Callable[[str], bytes],
+    progress: Callable[[int, int], None] | None = None,
 ) -> PackageSummary:
     """Write a new package of `entries`, whole or not at all; `read` gives the body of an id.
+
+    `progress` gets the folds done and their number.
 
     Raises whatever `read` raises, FileExistsError and other OSErrors.
     """
@@ -53,10 +59,12 @@ def write_package(
     with new_file(target) as temporary, zipfile.ZipFile(temporary, "w") as package:
         _add(package, _MANIFEST, json.dumps(manifest, indent=1).encode("ascii"))
         written = set()
-        for entry in folds:
+        for done, entry in enumerate(folds, 1):
             if entry.digest not in written:
                 _add(package, _OBJECTS + entry.digest.hex(), read(entry.id))
                 written.add(entry.digest)
+            if progress is not None:
+                progress(done, len(folds))
     return PackageSummary(scope, len(folds), sum(entry.size for entry in folds))
 
 
@@ -108,14 +116,16 @@ class Package:
         """Bytes of all bodies, counted once for each fold."""
         return sum(listed.size for listed in self.listed)
 
-    def folds(self) -> Iterator[PackedFold]:
-        """All folds with their bodies, each read and checked when its turn comes."""
-        for listed in self.listed:
+    def folds(self, progress: Callable[[int, int], None] | None = None) -> Iterator[PackedFold]:
+        """All folds with their bodies, each read and checked when its turn comes; then `progress` hears."""
+        for done, listed in enumerate(self.listed, 1):
             body = self._read(_OBJECTS + listed.sha256, listed.size)
             digest = hashlib.sha256(body)
             if len(body) != listed.size or digest.hexdigest() != listed.sha256:
                 raise self._refusal(f"the body of {listed.id} is damaged")
             yield PackedFold(listed.id, body, digest.digest(), listed.label, listed.created)
+            if progress is not None:
+                progress(done, len(self.listed))
 
     def __enter__(self) -> Self:
         return self

@@ -41,6 +41,7 @@ _COMMANDS: Final = {
     "mcp": "Serve the archive to an agent.",
     "hook": "Answer a hook of an agent.",
     "config": "Show or check the configuration.",
+    "completion": "Print what teaches a shell to complete.",
     "demo": "Run the whole story on a bundled transcript.",
     "doctor": "Check this installation, its archive and its configuration.",
 }

@@ -17,8 +17,6 @@ from ctxf.folding.restore import kind_of
 
 __all__ = ["FileOptions", "checked_language", "file_options", "for_each_file"]
 
-_FEW = 20  # fewer files are done too soon to need a progress bar
-
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 
@@ -53,18 +51,18 @@ def for_each_file(
 ) -> Status:
     """Do `work` on one file after the other, even if one fails; the most severe status.
 
-    On a terminal a bar shows the progress, and messages are printed after it.
+    On a terminal a bar shows how far it is, where that takes long.
     """
-    statuses, messages = [Status.DONE], list[str]()
-    try:
-        with cleaning_up_on_signals(), Progress(label, quiet=quiet or len(pairs) < _FEW) as progress:
-            tell = messages.append if progress.is_shown else say
-            for done, (file, target) in enumerate(pairs, 1):
-                statuses.append(work(file, target, tell))
-                progress(done, len(pairs))
-    finally:
-        for message in messages:
+    statuses = [Status.DONE]
+    with cleaning_up_on_signals(), Progress(label, quiet=quiet) as progress:
+
+        def tell(message: str) -> None:
+            progress.clear()
             say(message)
+
+        for done, (file, target) in enumerate(pairs, 1):
+            statuses.append(work(file, target, tell))
+            progress(done, len(pairs))
     return worst(*statuses)
 
 

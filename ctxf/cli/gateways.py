@@ -4,11 +4,11 @@ import os
 import shlex
 from typing import TYPE_CHECKING
 
+from ctxf.cli.extras import extra_missing
 from ctxf.cli.terminal import count, escape, say, size
 from ctxf.config import Settings
 from ctxf.config.program import own_command
 from ctxf.conversations.guidance import RECOVERY_COMMAND
-from ctxf.errors import ExtraMissing
 
 if TYPE_CHECKING:
     from ctxf.gateway.stats import Exchange, Stats
@@ -23,7 +23,7 @@ def require_gateway() -> None:
     except ModuleNotFoundError as error:
         if error.name is None or error.name.startswith("ctxf"):
             raise
-        raise ExtraMissing("gateway", error.name) from error
+        raise extra_missing("gateway", error.name) from error
 
 
 def recovery_command(settings: Settings, *, is_archive_inherited: bool) -> str:

@@ -1,40 +1,58 @@
-"""A bar for work that takes long: on stderr, on a terminal only."""
+"""A bar for work that takes long: on stderr, on a terminal only, once it took two seconds."""
 
+import os
 import sys
-from contextlib import ExitStack
+import time
 from types import TracebackType
-from typing import Any, Self
-
-import click
+from typing import Final, Self
 
 from ctxf.cli.pipes import is_terminal
 
 __all__ = ["Progress"]
 
-_STDERR = 2
+_STDERR: Final = 2
+_PATIENCE: Final = 2.0  # seconds before anybody wonders
+_BETWEEN: Final = 0.1  # seconds from one picture to the next: a terminal is slower than the work
+_BAR_WIDTH: Final = 30
 
 
 class Progress:
-    """Call it with what is done and how much there is; the bar appears with the first call.
+    """Call it with what is done and how much there is. When the work ends, its line is empty again.
 
-    If `is_shown`, messages should be printed afterwards: they would break the bar.
+    Whoever says something meanwhile calls `clear` first. click's own bar knows no delay, and stays.
     """
 
-    def __init__(self, label: str, *, quiet: bool) -> None:
+    def __init__(self, label: str, *, quiet: bool = False) -> None:
         self._label = label
-        self.is_shown = not quiet and sys.stderr is not None and is_terminal(_STDERR)
-        self._stack = ExitStack()
-        self._bar: Any = None
-        self._done = 0
+        self._is_wanted = not quiet and sys.stderr is not None and is_terminal(_STDERR)
+        self._next = time.monotonic() + _PATIENCE
+        self._shown = 0  # columns
 
     def __call__(self, done: int, total: int) -> None:
-        if not self.is_shown or not total:
+        if not self._is_wanted or not total or (now := time.monotonic()) < self._next:
             return
-        if self._bar is None:
-            bar = click.progressbar(length=total, label=self._label, file=sys.stderr)
-            self._bar = self._stack.enter_context(bar)
-        self._bar.update(done - self._done)
-        self._done = done
+        self._next = now + _BETWEEN
+        filled = _BAR_WIDTH * done // total
+        bar = "#" * filled + "-" * (_BAR_WIDTH - filled)
+        self._show(f"{self._label} [{bar}] {100 * done // total:3} %  {done:,} of {total:,}")
+
+    def clear(self) -> None:
+        """Take the bar away until the next call."""
+        if self._shown:
+            self._write("\r" + " " * self._shown + "\r")
+            self._shown = 0
+
+    def _show(self, line: str) -> None:
+        line = line[: _columns() - 1]  # the last column would start a new line on some terminals
+        self._write("\r" + line.ljust(self._shown))
+        self._shown = len(line)
+
+    def _write(self, text: str) -> None:
+        try:
+            sys.stderr.write(text)
+            sys.stderr.flush()
+        except OSError:  # the terminal is gone; the work is not about it
+            self._is_wanted, self._shown = False, 0
 
     def __enter__(self) -> Self:
         return self
@@ -42,4 +60,11 @@ class Progress:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        self._stack.close()
+        self.clear()
+
+
+def _columns() -> int:
+    try:
+        return os.get_terminal_size(_STDERR).columns or 80
+    except OSError:
+        return 80

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ctxf.folding.restore import LooseReference, Restoration
     from ctxf.folding.results import Fold, FoldResult, Kept
 
-__all__ = ["FoldReport", "entry_line", "report_restore"]
+__all__ = ["FoldReport", "entry_line", "report_restore", "shown_label"]
 
 _MOST = 3
 _NOT_DONE = (Reason.ARCHIVE, Reason.CAPACITY, Reason.PARSER)
@@ -116,5 +116,10 @@ def _say_loose(loose: Sequence["LooseReference"], place: str, tell: Say) -> None
 
 def entry_line(entry: Entry) -> bytes:
     """A fold of the archive: id, size, date, label."""
-    label = escape(entry.label.decode("utf-8", "replace"))
+    label = shown_label(entry.label)
     return f"{entry.id:14} {size(entry.size):>9}  {entry.created:%Y-%m-%d %H:%M}  {label}\n".encode()
+
+
+def shown_label(label: bytes) -> str:
+    """A label that may have come from anywhere, harmless on a terminal."""
+    return escape(label.decode("utf-8", "replace"))

@@ -26,6 +26,7 @@ __all__ = [
 
 _RETRY_SECONDS: Final = 0.02
 _SLICE_SECONDS: Final = 0.25
+_PAGES_AT_ONCE: Final = 1024
 
 
 class _PatientConnection(sqlite3.Connection):
@@ -118,13 +119,22 @@ def give_back_space(connection: sqlite3.Connection) -> bool:
             return not is_busy
 
 
-def copy_into(connection: sqlite3.Connection, copy: sqlite3.Connection) -> None:
-    """Copy all, as it is at one moment, whoever writes meanwhile."""
+def copy_into(
+    connection: sqlite3.Connection,
+    copy: sqlite3.Connection,
+    progress: Callable[[int, int], None] | None = None,
+) -> None:
+    """Copy all, as it is at one moment, whoever writes meanwhile; `progress` gets pages done and in all."""
+
+    def tell(_status: int, remaining: int, total: int) -> None:
+        if progress is not None:
+            progress(total - remaining, total)
+
     # The open transaction pins the moment: without it the copy starts anew at every commit.
     connection.execute("BEGIN")
     schema_version(connection)
     try:
-        connection.backup(copy)
+        connection.backup(copy, pages=_PAGES_AT_ONCE, progress=tell)
     finally:
         connection.execute("COMMIT")
 

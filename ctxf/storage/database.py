@@ -12,7 +12,7 @@ import re
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -112,16 +112,16 @@ class Database:
         with self._locked() as handle:
             return give_back_space(self._connect(handle, create=False))
 
-    def copy_to(self, target: Path) -> None:
+    def copy_to(self, target: Path, progress: Callable[[int, int], None] | None = None) -> None:
         """Copy the database as it is at one moment into the empty file `target`, durably.
 
-        Through connections of its own, so that other threads go on meanwhile.
+        Through connections of its own, so that other threads go on meanwhile. `progress`: see `copy_into`.
         """
         source = Database(self.path, self._kind, self._connect_sqlite)
         with source.reading() as connection:
             try:
                 with contextlib.closing(self._connect_sqlite(target, "mode=rw")) as copy:
-                    copy_into(connection, copy)
+                    copy_into(connection, copy, progress)
             except sqlite3.Error as error:
                 raise storage_error(self._kind, str(target), error) from error
         source.close()

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from ctxf.cli.extras import extra_command
 from tests.kit.cli import CTXF, TIMEOUT, Cli, Ran
 
 WORDS = ("claude", "codex", "gemini")
@@ -349,7 +350,7 @@ def test_without_the_extra(cli: Cli, command: tuple[str, ...]) -> None:
     cli.write("sitecustomize.py", b"import sys\nsys.modules['mcp'] = None\n")
     ran = cli.run(*command, env={"PYTHONPATH": str(cli.cwd)})
     assert ran.stderr.startswith(b"ctxf: the MCP server, which agents read back with, needs the package mcp")
-    assert ran.stderr.endswith(b", which is not installed (run: pip install 'ctxf[mcp]')\n")
+    assert ran.stderr.endswith(f", which is not installed (run: {extra_command('mcp')})\n".encode())
     assert (ran.stdout, ran.status) == (b"", 78)
 
 

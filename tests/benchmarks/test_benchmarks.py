@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ctxf
-from benchmarks import chart, readme
+from benchmarks import chart, figures, picture
 from benchmarks.__main__ import PUBLISHED, main
 from benchmarks.peers import rows
 from benchmarks.peers.drivers.loop import as_text
@@ -22,21 +22,22 @@ from benchmarks.peers.rows import Peer, Scale
 from benchmarks.peers.texts import KINDS, hard_bodies, marked, messages
 from benchmarks.results import Results, load, rounded
 
-README = Path(__file__).parents[2] / "README.md"
-BENCHMARKS = README.with_name("benchmarks")
+ROOT = Path(__file__).parents[2]
+SPEED = ROOT / "docs" / "speed.md"
+BENCHMARKS = ROOT / "benchmarks"
 DRIVERS = BENCHMARKS / "peers" / "drivers"
 CTXF = Runner(sys.executable, "ctxf")
 SMALL = Scale(messages=4, message_bytes=2048, repeat=1, writes=2, many=5)
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def test_the_readme_says_what_was_measured() -> None:
-    assert readme.section(load(PUBLISHED)) in README.read_text()
+def test_the_page_says_what_was_measured() -> None:
+    assert figures.section(load(PUBLISHED)) in SPEED.read_text()
 
 
 def test_the_chart_shows_what_was_measured() -> None:
     assert PUBLISHED.with_suffix(".svg").read_text() == chart.draw(load(PUBLISHED))
-    assert PUBLISHED.with_suffix(".svg").relative_to(README.parent).as_posix() in README.read_text()
+    assert f"(../{PUBLISHED.with_suffix('.svg').relative_to(ROOT).as_posix()})" in SPEED.read_text()
 
 
 def test_what_is_published_is_a_whole_run() -> None:
@@ -53,10 +54,10 @@ def test_what_is_published_is_a_whole_run() -> None:
 
 
 def test_inserting_again_changes_nothing(tmp_path: Path) -> None:
-    copy = tmp_path / "README.md"
-    copy.write_text(README.read_text())
-    readme.insert(load(PUBLISHED), copy)
-    assert copy.read_text() == README.read_text()
+    copy = tmp_path / "speed.md"
+    copy.write_text(SPEED.read_text())
+    figures.insert(load(PUBLISHED), copy)
+    assert copy.read_text() == SPEED.read_text()
 
 
 def _results(*, value: float | None, error: str | None, label: str) -> Results:
@@ -101,7 +102,7 @@ def test_a_chart_is_well_formed_and_stays_on_its_card(value: float | None, error
         (("--publish", "--quick", "--peers"), "not for a quick one"),
         (("--publish",), "add --peers"),
         (("--from", "nowhere.json"), "nowhere.json"),
-        (("--from", str(README)), "README.md"),
+        (("--from", str(SPEED)), "speed.md"),
     ],
 )
 def test_what_cannot_be_done_is_said_before_anything_is_measured(
@@ -225,3 +226,15 @@ def test_a_tool_that_cannot_be_installed_says_why(tmp_path: Path) -> None:
         prepare(Tool("missing", **fields, requirement=str(tmp_path / "nowhere")), tmp_path / "environments")
     with pytest.raises(Unavailable, match="no-such-program"):
         prepare(Tool("missing", **fields, program=("no-such-program",)), tmp_path)
+
+
+def test_the_picture_is_what_ctxf_makes_of_the_text() -> None:
+    assert picture.PICTURE.read_text() == picture.draw(picture.run()), "run: python -m benchmarks.picture"
+
+
+def test_the_picture_is_well_formed_shows_the_reference_and_asks_nothing_of_the_network() -> None:
+    drawn = picture.PICTURE.read_text()
+    assert ElementTree.fromstring(drawn).get("role") == "img"
+    assert re.findall(r"https?://[^\"]*", drawn) == ["http://www.w3.org/2000/svg"]
+    assert re.findall(r"\[\[cf:v2:[0-9a-f]{12}\]\]", drawn)
+    assert "prefers-color-scheme: dark" in drawn

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from ctxf.cli.extras import extra_command
 from tests.kit.cli import NOTES, SUMMARY, TIMEOUT, Cli
 
 BARE = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONIOENCODING": "ascii", "PYTHONCOERCECLOCALE": "0"}
@@ -45,8 +46,8 @@ def test_doctor_of_the_extras(cli: Cli) -> None:
     absent = ("uvicorn", "mcp", "tree_sitter_lua")
     cli.write("sitecustomize.py", f"import sys\nsys.modules |= dict.fromkeys({absent!r})\n".encode())
     ran = cli.run("doctor", env={"PYTHONPATH": str(cli.cwd)})
-    assert b"ok  gateway        lacks uvicorn (pip install 'ctxf[gateway]')\n" in ran.stdout
-    assert b"ok  mcp            lacks mcp (pip install 'ctxf[mcp]')\n" in ran.stdout
+    assert b"ok  gateway        lacks uvicorn (run: %b)\n" % extra_command("gateway").encode() in ran.stdout
+    assert b"ok  mcp            lacks mcp (run: %b)\n" % extra_command("mcp").encode() in ran.stdout
     assert b"ok  languages      lacks 1 of " in ran.stdout
     assert (ran.stderr, ran.status) == (b"", 0)
 

@@ -6,7 +6,7 @@ from tests.kit.cli import BODY, FOLDED, NOTES, Cli, id_of
 
 COMMANDS = (
     *("fold", "restore", "read", "project", "request", "list", "guide", "config", "demo", "doctor"),
-    *("setup", "mcp", "hook", "run", "gateway"),
+    *("setup", "mcp", "hook", "run", "gateway", "completion"),
 )
 
 

@@ -1,14 +1,11 @@
 """`ctxf fold` and `restore` on source files: languages, many files, directories."""
 
-import contextlib
 import json
-import os
-import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.kit.cli import BODY, CTXF, FOLDED, NOTES, Cli, id_of
+from tests.kit.cli import BODY, FOLDED, NOTES, Cli, id_of
 
 PY_BODY = b"    table = [\n" + b"".join(b"        %d,\n" % n for n in range(300)) + b"    ]\n"
 PYTHON = (
@@ -203,29 +200,3 @@ def test_unmarked_source_needs_no_grammar(cli: Cli, tmp_path: Path) -> None:
     ran = cli.run("fold", "m.py", env=broken)
     assert (ran.stdout, ran.status) == (PYTHON, 75)
     assert b"Traceback" not in ran.stderr
-
-
-def test_many_files_show_a_bar_on_a_terminal(cli: Cli) -> None:
-    for number in range(25):
-        cli.write(f"tree/{number:02}.py", PYTHON)
-    primary, secondary = os.openpty()
-    process = subprocess.Popen(
-        [*CTXF, "fold", "--in-place", "--recursive", "tree"],
-        stderr=secondary,
-        stdout=subprocess.PIPE,
-        stdin=subprocess.DEVNULL,
-        env={**cli.environment(), "TERM": "xterm"},
-        cwd=cli.cwd,
-    )
-    os.close(secondary)
-    shown = b""
-    with contextlib.suppress(OSError):  # how the end of a terminal shows
-        while piece := os.read(primary, 4096):
-            shown += piece
-    os.close(primary)
-    assert process.communicate()[0] == b""
-    assert process.returncode == 0
-    assert b"100%" in shown
-    # What there is to say comes behind the bar.
-    assert shown.rindex(b"100%") < shown.index(b"tree/00.py: 1 block folded")
-    assert shown.count(b"1 block folded") == 25

@@ -14,6 +14,7 @@ from typing import Final
 
 import pytest
 
+from ctxf.cli.extras import extra_command
 from ctxf.gateway.clients import current_urls, launch
 from tests.kit.cli import BODY, CTXF, Cli, id_of, marked
 from tests.kit.gateway import (
@@ -192,7 +193,7 @@ def test_without_the_extra(cli: Cli, command: tuple[str, ...]) -> None:
     ran = cli.run(*command, env={"PYTHONPATH": str(cli.cwd)})
     assert ran.stderr == (
         b"ctxf: the gateway needs the package httpcore2, which is not installed "
-        b"(run: pip install 'ctxf[gateway]')\n"
+        b"(run: %b)\n" % extra_command("gateway").encode()
     )
     assert (ran.stdout, ran.status) == (b"", 78)
 

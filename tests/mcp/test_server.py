@@ -15,6 +15,7 @@ from mcp import Client, MCPError, StdioServerParameters
 
 import ctxf
 from ctxf.archive.lines import LineRange
+from ctxf.cli.extras import extra_command
 from ctxf.mcp.answers import PAGE_BYTES, page, readable
 from ctxf.mcp.lines import without_lone_surrogates
 from ctxf.mcp.server import build_server
@@ -357,4 +358,4 @@ def test_without_the_sdk(cli: Cli) -> None:
         [sys.executable, "-c", code], capture_output=True, env=cli.environment(), check=False
     )
     assert (ran.stdout, ran.returncode) == (b"", 78)
-    assert b"pip install 'ctxf[mcp]'" in ran.stderr
+    assert extra_command("mcp").encode() in ran.stderr

@@ -2,7 +2,7 @@
 
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -207,9 +207,9 @@ class SqliteStore:
 
         return Checker(self._database, deep=deep).run()
 
-    def backup(self, target: Path) -> None:
+    def backup(self, target: Path, progress: Callable[[int, int], None] | None = None) -> None:
         with new_file(target) as temporary:
-            self._database.copy_to(temporary)
+            self._database.copy_to(temporary, progress)
 
     def facts(self) -> dict[str, str]:
         return self._database.facts()

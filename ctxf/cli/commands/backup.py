@@ -10,6 +10,7 @@ from ctxf.cli.edge import common_options
 from ctxf.cli.files import cleaning_up_on_signals
 from ctxf.cli.jsons import dump
 from ctxf.cli.pipes import Output
+from ctxf.cli.progress import Progress
 from ctxf.cli.status import Status
 from ctxf.cli.terminal import escape, say, size
 
@@ -34,8 +35,12 @@ Examples:
 def command(*, common: CommonOptions, target: str, as_json: bool) -> int:
     """See _HELP."""
     settings = common.settings()
-    with cleaning_up_on_signals(), Archive.open(settings.archive) as archive:
-        archive.backup(target)
+    with (
+        cleaning_up_on_signals(),
+        Archive.open(settings.archive) as archive,
+        Progress("Copying", quiet=common.quiet) as progress,
+    ):
+        archive.backup(target, progress=progress)
     bytes_ = Path(target).stat().st_size
     if as_json:
         output = Output()

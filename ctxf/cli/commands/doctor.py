@@ -16,7 +16,7 @@ from ctxf.archive import Archive
 from ctxf.archive.sqlite import SQLITE_VERSION
 from ctxf.cli.common import CommonOptions
 from ctxf.cli.edge import common_options
-from ctxf.cli.extras import EXTRAS, missing_module
+from ctxf.cli.extras import EXTRAS, extra_command, missing_module
 from ctxf.cli.jsons import dump
 from ctxf.cli.pipes import Output
 from ctxf.cli.status import Status
@@ -91,7 +91,7 @@ def _extras() -> Iterator[Finding]:
     absent = [wheel for wheel in wheels if find_spec(wheel.replace("-", "_")) is None]
     lacking["languages"] = f"{len(absent)} of {len(wheels)} grammars" if absent else None
     for extra, what in lacking.items():
-        state = "installed" if what is None else f"lacks {what} (pip install 'ctxf[{extra}]')"
+        state = "installed" if what is None else f"lacks {what} (run: {extra_command(extra)})"
         yield Finding(extra, state)
 
 

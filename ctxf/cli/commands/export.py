@@ -8,6 +8,7 @@ from ctxf.cli.edge import common_options
 from ctxf.cli.files import cleaning_up_on_signals
 from ctxf.cli.jsons import dump
 from ctxf.cli.pipes import Output
+from ctxf.cli.progress import Progress
 from ctxf.cli.status import Status
 from ctxf.cli.terminal import count, escape, say, size
 
@@ -37,7 +38,8 @@ def command(*, common: CommonOptions, target: str, ids: tuple[str, ...], as_json
             # After a mistyped scope an empty package would look like a copy, and `ctxf forget` might follow.
             say(f"scope {escape(settings.scope)} holds nothing in this archive; nothing was exported")
             return Status.NOT_FOUND
-        package = archive.export_package(settings.scope, target, list(ids) or None)
+        with Progress("Exporting", quiet=common.quiet) as progress:
+            package = archive.export_package(settings.scope, target, list(ids) or None, progress=progress)
     if as_json:
         output = Output()
         fields = {"path": target, "scope": package.scope, "folds": package.folds, "size": package.size}

@@ -20,8 +20,8 @@ _HELP = """Serve a local gateway that folds requests on their way to the provide
 Agents are pointed at it by their base URL: ANTHROPIC_BASE_URL=.../anthropic,
 GOOGLE_GEMINI_BASE_URL=.../gemini, base_url = ".../openai/v1". What is not a
 conversation, and every answer, passes byte for byte. Whatever goes wrong with
-folding, the request goes on as it came. Needs the extra `gateway`:
-pip install 'ctxf[gateway]'.
+folding, the request goes on as it came. Needs the extra `gateway`;
+`ctxf doctor` says how to install it.
 
 Each conversation has a scope of its own; --scope puts all into one. To serve
 other machines too, set CTXF_GATEWAY_TOKEN: clients then send it as X-Ctxf-Token.

@@ -7,6 +7,7 @@ from ctxf.cli.common import CommonOptions
 from ctxf.cli.edge import common_options
 from ctxf.cli.jsons import dump
 from ctxf.cli.pipes import Output
+from ctxf.cli.progress import Progress
 from ctxf.cli.status import Status
 from ctxf.cli.terminal import count, escape, say, size
 
@@ -34,8 +35,9 @@ def command(*, common: CommonOptions, source: str, keep_scope: bool, as_json: bo
     if keep_scope and common.scope is not None:
         raise click.UsageError("Only one of --scope and --keep-scope can be used.")
     settings = common.settings()
-    with Archive.open(settings.archive) as archive:
-        package = archive.import_package(source, None if keep_scope else settings.scope)
+    scope = None if keep_scope else settings.scope
+    with Archive.open(settings.archive) as archive, Progress("Importing", quiet=common.quiet) as progress:
+        package = archive.import_package(source, scope, progress=progress)
     if as_json:
         output = Output()
         fields = {"scope": package.scope, "folds": package.folds, "new": package.new, "size": package.size}

@@ -11,7 +11,7 @@ from ctxf.protocol.grammars import available
 
 _HELP = """List the languages whose comments can hold markers: name, package, version.
 
-More come with `pip install '.[languages]'`; any other installed
+More come with the extra `languages` (`ctxf doctor` says how); any other installed
 tree_sitter_NAME package serves the language NAME.
 
 \b

@@ -8,16 +8,16 @@ from ctxf import __version__
 from ctxf.archive import Archive
 from ctxf.cli.common import CommonOptions
 from ctxf.cli.edge import common_options
+from ctxf.cli.extras import extra_missing
 from ctxf.cli.pipes import ReaderGone
 from ctxf.cli.status import Status
-from ctxf.errors import ExtraMissing
 
 _HELP = """Serve the archive to an agent, as an MCP server on stdin and stdout.
 
 Tools: context_read, context_grep, context_list. With --scope the agent can
 reach that scope alone; without it each call names one. `ctxf setup` enters
-this command into an agent's configuration. Needs the extra `mcp`:
-pip install 'ctxf[mcp]'.
+this command into an agent's configuration. Needs the extra `mcp`;
+`ctxf doctor` says how to install it.
 
 \b
 Examples:
@@ -42,7 +42,7 @@ def command(*, common: CommonOptions) -> int:
     except ModuleNotFoundError as error:
         if error.name is None or error.name.startswith("ctxf"):
             raise
-        raise ExtraMissing("mcp", error.name) from error
+        raise extra_missing("mcp", error.name) from error
     gc.enable()
     gc.freeze()
     with Archive.open(settings.archive) as archive:

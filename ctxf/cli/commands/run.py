@@ -27,8 +27,8 @@ Starts a gateway on a free port, points this one run of the agent at it, and
 says at the end what was saved. Nothing on disk changes. AGENT is claude, codex,
 gemini, or any program that heeds ANTHROPIC_BASE_URL, OPENAI_BASE_URL or
 GOOGLE_GEMINI_BASE_URL; what these variables say now is where the requests go
-on to. Exit status and signals are the agent's. Needs the extra `gateway`:
-pip install 'ctxf[gateway]'.
+on to. Exit status and signals are the agent's. Needs the extra `gateway`;
+`ctxf doctor` says how to install it.
 
 \b
 Examples:

@@ -27,7 +27,8 @@ CLIENT is claude, codex or gemini. It gets the MCP server, a hook that names
 each session's own scope and puts originals in place of references before a
 file is written, and a note in its instructions. Nothing is approved on your
 behalf. Comments, order and everything else in the files stay; --uninstall
-gives every byte back. Needs the extra `mcp`: pip install 'ctxf[mcp]'.
+gives every byte back. Needs the extra `mcp`; `ctxf doctor`
+says how to install it.
 
 This is for reading back. What goes to the provider folds by `ctxf run` or
 `ctxf gateway`.

@@ -1,6 +1,6 @@
 """`ctxf stats`: how much is archived, and what it saves."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import click
@@ -12,6 +12,7 @@ from ctxf.cli.edge import common_options
 from ctxf.cli.jsons import dump
 from ctxf.cli.pipes import Output, is_terminal
 from ctxf.cli.status import Status
+from ctxf.cli.tables import Column, Screen, screen
 from ctxf.cli.terminal import count, shown_scope, size
 
 _HELP = """Show how much a scope holds: folds, bytes, bytes as stored, tokens saved.
@@ -41,7 +42,7 @@ def command(*, common: CommonOptions, all_scopes: bool, as_json: bool) -> int:
     with Archive.open(settings.archive) as archive:
         if all_scopes:
             scopes, totals = archive.stats(), archive.totals()
-            lines = _all_json(scopes, totals) if as_json else _all_lines(scopes, totals)
+            lines = _all_json(scopes, totals) if as_json else _all_lines(scopes, totals, screen())
         else:
             stats = archive.stats(settings.scope) or [_nothing(settings.scope)]
             lines = [dump(_fields(stats[0], settings.scope))] if as_json else _scope_lines(stats[0])
@@ -69,19 +70,44 @@ def _scope_lines(stats: ScopeStats) -> list[bytes]:
     return [f"{name:13} {value.strip()}".encode() + b"\n" for name, value in rows]
 
 
-def _all_lines(scopes: Sequence[ScopeStats], totals: Totals) -> list[bytes]:
-    largest = max((stats.size for stats in scopes), default=0)
-    lines = [
-        f"{count(stats.folds, 'fold'):>14} {size(stats.size):>9} {size(stats.stored):>9} stored"
-        f" {stats.tokens_saved:>12,} tokens  {_bar(stats.size, largest)}{shown_scope(stats.name)}"
-        for stats in scopes
-    ]
+def _all_lines(scopes: Sequence[ScopeStats], totals: Totals, terminal: Screen | None) -> list[bytes]:
+    lines = [_scope_line(stats) for stats in scopes] if terminal is None else [*_table(terminal, scopes)]
     in_scopes = sum(stats.size for stats in scopes)
-    lines.append(
+    once = (
         f"archive: {totals.bodies:,} bodies stored once, {size(totals.size)}, {size(totals.stored)} on disk;"
-        f" deduplication {_ratio(in_scopes, totals.size)}, compression {_ratio(totals.size, totals.stored)}"
     )
-    return [line.encode() + b"\n" for line in lines]
+    ratios = (
+        f"deduplication {_ratio(in_scopes, totals.size)}, compression {_ratio(totals.size, totals.stored)}"
+    )
+    return [*lines, f"{once}{' ' if terminal is None else chr(10)}{ratios}\n".encode()]
+
+
+def _scope_line(stats: ScopeStats) -> bytes:
+    return (
+        f"{count(stats.folds, 'fold'):>14} {size(stats.size):>9} {size(stats.stored):>9} stored"
+        f" {stats.tokens_saved:>12,} tokens  {shown_scope(stats.name)}\n"
+    ).encode()
+
+
+def _table(terminal: Screen, scopes: Sequence[ScopeStats]) -> Iterable[bytes]:
+    """A bar for what each scope saves, beside the one that saves most."""
+    most = max((stats.tokens_saved for stats in scopes), default=0) or 1
+    columns = (
+        Column("SCOPE", 22),
+        Column("FOLDS", 7, is_right=True),
+        Column("SIZE", 9, is_right=True),
+        Column("STORED", 9, is_right=True),
+        Column("TOKENS SAVED", 12, is_right=True),
+        Column("", 0),
+    )
+    cells = (
+        (
+            *(shown_scope(stats.name), f"{stats.folds:,}", size(stats.size), size(stats.stored)),
+            *(f"{stats.tokens_saved:,}", stats.tokens_saved / most),
+        )
+        for stats in scopes
+    )
+    return terminal.rows(columns, cells)
 
 
 def _all_json(scopes: Sequence[ScopeStats], totals: Totals) -> list[bytes]:

@@ -1,4 +1,4 @@
-"""The README's speed section: five numbers of the committed results, and the command that makes them."""
+"""The figures of docs/speed.md: five numbers of the committed results, in the form of the page."""
 
 from pathlib import Path
 from typing import Any, Final
@@ -9,7 +9,7 @@ __all__ = ["insert", "section"]
 
 _BEGIN: Final = "<!-- speed: made by python -m benchmarks --publish -->\n"
 _END: Final = "<!-- speed: end -->\n"
-# Rows of the table by a part of their name, and what stands in the README for their floor.
+# Rows of the table by a part of their name, and what stands on the page for their floor.
 _ROWS: Final = {
     "of prose, nothing marked": "a loop that copies",
     "blocks of 4 KB, durable": "hashing, compressing and storing the same bytes in one transaction",
@@ -29,11 +29,11 @@ def section(results: Results) -> str:
     return "\n".join(lines) + "\n"
 
 
-def insert(results: Results, readme: Path) -> None:
+def insert(results: Results, page: Path) -> None:
     """Put the section in its place; raises ValueError where the two comments are not there."""
-    text = readme.read_text()
+    text = page.read_text()
     begin, end = text.index(_BEGIN) + len(_BEGIN), text.index(_END)
-    readme.write_text(text[:begin] + section(results) + text[end:])
+    page.write_text(text[:begin] + section(results) + text[end:])
 
 
 def _of_peers(cells: list[dict[str, Any]]) -> list[str]:
